@@ -55,6 +55,10 @@ export const add = defineCommand(
       throw new UsageError(
         `It is not clear where "${loose.words.join(" ")}" belongs. Did you mean ${withQuotes(loose)}?`,
       );
+    if (name === "-")
+      throw new UsageError(
+        `add does not read standard input. Give the name itself, as in: ${asTyped("add Buy milk")}. To add many items from a file, use: ${asTypedHere("import FILE")}`,
+      );
     const fields = args.texts("field").map(parseField);
     const settings = args.positionals.length > 1 ? args.positionals.filter(isSetting) : [];
     const asFlags = settings.map((setting) => `--field ${asWord(setting)}`).join(" ");

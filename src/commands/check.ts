@@ -2,7 +2,7 @@
 
 import { asTyped, asWord } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
-import { defineCommand, positionalsOf } from "./command.ts";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { mayBeId } from "./find-item.ts";
 import { jsonFlag, printLine, printText } from "./output.ts";
 import { checkPostgres } from "./stores/check-postgres.ts";
@@ -28,6 +28,8 @@ export const check = defineCommand(
   },
   async (args, environment) => {
     const [named] = positionalsOf(args, 0, 1, "STORE");
+    if (named !== undefined && args.has("store"))
+      throw new UsageError(`There are two stores, ${named} and the one of --store. Name one.`);
     const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
     const report = await checkStore(store, named !== undefined && mayBeId(named) ? markAdvice(named) : "");
     const { facts, findings, isSound } = report;

@@ -14,6 +14,7 @@ import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
 import { NotKeptError, nameAdvice } from "./failure.ts";
+import { remarkingSlow, remarkingStale } from "./fetch-remarks.ts";
 import { fetchOrProbe } from "./https-probe.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
@@ -41,27 +42,8 @@ export async function connect(
     form,
     credentials,
     retry,
-    fetch: warningOfStale(fetchFrom(connection.ca, server, environment)),
+    fetch: remarkingSlow(remarkingStale(fetchFrom(connection.ca, server, environment))),
   });
-}
-
-type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** Warns once if the service, with `--stale-reads`, answers from memory because it cannot reach its store. */
-function warningOfStale(fetch: Fetch): Fetch {
-  let hasWarned = false;
-  return async (url, init) => {
-    const response = await fetch(url, init);
-    const isStale = response.headers.get("warning")?.startsWith("110 ") ?? false;
-    const ageSeconds = Number(response.headers.get("age"));
-    if (isStale && ageSeconds > 0 && !hasWarned) {
-      hasWarned = true;
-      remark(
-        `warning: The service cannot reach its store. These items are ${ageSeconds} s old and may have changed since.`,
-      );
-    }
-    return response;
-  };
 }
 
 /**

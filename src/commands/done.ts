@@ -10,6 +10,7 @@ import { connectionFlags } from "./connection-flags.ts";
 import { eachInTurn } from "./each-in-turn.ts";
 import { doneFieldOf, setFields, titleOf } from "./fields.ts";
 import { findItems } from "./find-item.ts";
+import { otherDoneFlags } from "./other-words.ts";
 import { jsonFlag, printLine } from "./output.ts";
 
 export const done = defineCommand(
@@ -17,7 +18,11 @@ export const done = defineCommand(
     name: "done",
     parameters: "ID…",
     summary: "mark items as done",
-    flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag, ...connectionFlags],
+    flags: [
+      { name: "undo", placeholder: "", meaning: "mark them as not done", triedInstead: otherDoneFlags },
+      jsonFlag,
+      ...connectionFlags,
+    ],
   },
   async (args, environment) => {
     const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");

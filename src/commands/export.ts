@@ -1,6 +1,8 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
 import { existsSync, statSync } from "node:fs";
+import { extname } from "node:path";
+import { asTypedHere, asWord } from "../program-name.ts";
 import { addressAdvice, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -31,6 +33,10 @@ export const exportItems = defineCommand(
     if (path === undefined && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
+    if (path !== undefined && extname(path).toLowerCase() === ".gz")
+      throw new UsageError(
+        `${path}: export does not compress. Compress its output, as in: ${asTypedHere(`export --format ${format}`)} | gzip > ${asWord(path)}`,
+      );
     if (path !== undefined && existsSync(path)) refuseToReplace(path, args.has("force"));
     const client = await connect(args, environment, { limit: 5 });
     // If the items are printed on the terminal, there is no progress bar, because the two would mix.

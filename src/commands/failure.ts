@@ -8,7 +8,7 @@ import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
-import { isOnThisMachine, serveCommandFor, withUsualPort } from "./server-address.ts";
+import { isOnThisMachine, serveCommandFor, unknownNameCodes, withUsualPort } from "./server-address.ts";
 import { certificateCode, certificateFaults, WrongAuthority } from "./trusting-fetch.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
@@ -123,7 +123,7 @@ function explainNetworkError({ cause }: Error, server: string): string {
     return `${server} does not use HTTPS. Use ${server.replace("https:", "http:")} instead, with --server.`;
   if (cause instanceof HttpsExpected)
     return `${server} uses HTTPS. Use ${server.replace("http:", "https:")} instead, with --server.`;
-  if (code === "ENOTFOUND") return `There is no server called ${new URL(server).host}. Check the address.`;
+  if (unknownNameCodes.includes(code)) return `No server called ${new URL(server).host} was found. Check the address.`;
   if (code === "ECONNREFUSED") return nothingAnswers(new URL(server));
   return `The connection to ${server} failed. Check that the service is running, and that the address is right.`;
 }

@@ -99,6 +99,8 @@ const limitFlag = () =>
 const sortFlag = () =>
   `items are listed in the order in which they were added; to sort them, use: ${asTypedHere("list --columns Name,ID")} | ${process.platform === "win32" ? "" : "tail -n +2 | "}sort`;
 const statusFlag = "use --open or --done";
+const formatFlag = (format: string | undefined) =>
+  format === "json" ? "use --json" : `use --json, or for a spreadsheet: ${asTypedHere("export items.csv")}`;
 
 /** Advice for flags that lists have in other programs. */
 export const otherListFlags = {
@@ -118,6 +120,10 @@ export const otherListFlags = {
   "order-by": sortFlag,
   status: statusFlag,
   state: statusFlag,
+  format: formatFlag,
+  csv: formatFlag,
+  ndjson: "use --json",
+  jsonl: "use --json",
 } as const;
 
 const removeDoneFlag = () => `to remove all items that are done, use: ${removeDone()}`;
@@ -126,10 +132,20 @@ const removeAllFlag = () => `give the ID of each item; to remove all items that 
 /** Advice for flags that commands for deleting have in other programs. */
 export const otherRemoveFlags = { done: removeDoneFlag, completed: removeDoneFlag, all: removeAllFlag } as const;
 
-function removeDone(): string {
-  const ids = asTypedHere("list --done --columns ID");
-  const command = asTypedHere("remove");
-  return process.platform === "win32" ? `${command} ID…` : `${ids} | tail -n +2 | xargs ${command}`;
+const markAllFlag = () => `give the ID of each item; to mark all items as done, use: ${forEach("--open", "done")}`;
+
+/** Advice for flags that commands for marking items have in other programs. */
+export const otherDoneFlags = { all: markAllFlag, a: markAllFlag } as const;
+
+const removeDone = () => forEach("--done", "remove");
+
+/** The command that runs `command` for all items that `list` shows with `filter`. */
+function forEach(filter: string, command: string): string {
+  const ids = asTypedHere(`list ${filter} --columns ID`);
+  const typed = asTypedHere(command);
+  if (process.platform === "win32") return `${typed} ID…`;
+  // Without -r, GNU's xargs runs the command even if there is no ID. That of macOS never does, and may not know -r.
+  return `${ids} | tail -n +2 | xargs ${process.platform === "linux" ? "-r " : ""}${typed}`;
 }
 
 function removeDoneAdvice(): string {

@@ -7,6 +7,7 @@ import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
+import { unknownNameCodes } from "./server-address.ts";
 import { certificateCode, certificateFaults } from "./trusting-fetch.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
@@ -21,10 +22,10 @@ const anyAddress = new Map([
 export interface Health {
   /**
    * `foreign` means that the answer does not come from todoitems. `other scheme` means that the address has http
-   * instead of https, or the reverse. `not trusted` means that this machine does not trust the certificate. `silent`
-   * means that there was no answer.
+   * instead of https, or the reverse. `not trusted` means that this machine does not trust the certificate. `unknown
+   * name` means that no server with this name was found. `silent` means that there was no answer.
    */
-  readonly state: "ready" | "not ready" | "foreign" | "other scheme" | "not trusted" | "silent";
+  readonly state: "ready" | "not ready" | "foreign" | "other scheme" | "not trusted" | "unknown name" | "silent";
   /** What happened, as the end of a sentence. */
   readonly detail: string;
 }
@@ -44,9 +45,7 @@ export async function askHealth(base: URL, { trusts }: { readonly trusts: boolea
     return await judge(await get(new URL("health/ready", base), trusts));
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return (
-      wrongScheme(error, base) ?? { state: isUntrusted(error) ? "not trusted" : "silent", detail: reasonOf(error) }
-    );
+    return wrongScheme(error, base) ?? { state: failedState(error), detail: reasonOf(error) };
   }
 }
 
@@ -84,12 +83,23 @@ function wrongScheme(error: Error, { href }: URL): Health | undefined {
   return undefined;
 }
 
+function failedState(error: Error): Health["state"] {
+  if (isUntrusted(error)) return "not trusted";
+  return isUnknownName(error) ? "unknown name" : "silent";
+}
+
 /** Why `fetch` failed, in words for people. */
 export function reasonOf(error: Error): string {
   if (error.name === "TimeoutError") return `there was no answer within ${answerMs / 1_000} s`;
+  if (isUnknownName(error)) return "no server with this name was found";
   if (!isUntrusted(error)) return "nothing answers there";
   const code = "code" in error ? String(error.code) : "";
   return `its certificate ${certificateFaults.get(code)?.fault ?? "is not trusted"}`;
+}
+
+/** True if `fetch` failed because it did not find the server's name. */
+export function isUnknownName(error: Error): boolean {
+  return "code" in error && unknownNameCodes.includes(String(error.code));
 }
 
 /** True if `fetch` failed because of the server's certificate. */

@@ -7,6 +7,8 @@ import { UsageError } from "./command.ts";
 
 const portMax = 65_535;
 const usualPort = "5000";
+/** What `fetch` fails with if the name of the server is not found: there is no such name, or no DNS server answers. */
+export const unknownNameCodes = ["ENOTFOUND", "EAI_AGAIN"];
 const listPaths = ["/api/todoitems/", "/api/"];
 
 /** `source` says where the text is from, such as `--server`. It is part of the error message. */

@@ -61,7 +61,8 @@ function blame<Result>(where: string, action: () => Result): Result {
     return action();
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    throw new SeedError(`${where}: ${error.message}`);
+    const advice = error.code === "TodoItemIDInvalid" ? " Without this field, the item gets a new ID." : "";
+    throw new SeedError(`${where}: ${error.message}${advice}`);
   }
 }
 

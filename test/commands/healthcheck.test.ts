@@ -105,10 +105,15 @@ test("the advice to start the service names the port that was asked", async () =
 });
 
 test("if nothing answers at an address without a port, the message asks for the usual port", async () => {
-  const { stderr } = await runProgram("healthcheck", { args: ["nosuch.invalid"], environment: home() });
+  const { stderr } = await runProgram("healthcheck", { args: ["127.255.255.255"], environment: home() });
   expect(stderr).toBe(
-    "error: http://nosuch.invalid/: nothing answers there. This is port 80. Did you mean http://nosuch.invalid:5000/?\n",
+    "error: http://127.255.255.255/: nothing answers there. This is port 80. Did you mean http://127.255.255.255:5000/?\n",
   );
+});
+
+test("if no server has the name, the message says so, and does not ask for another port", async () => {
+  const { stderr } = await runProgram("healthcheck", { args: ["nosuch.invalid"], environment: home() });
+  expect(stderr).toBe("error: http://nosuch.invalid/: no server with this name was found.\n");
 });
 
 test("a service that lost its store: exit code 1", async () => {

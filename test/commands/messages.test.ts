@@ -39,6 +39,7 @@ const foreign =
   /ECONNREFUSED|ENOENT|EISDIR|ERR_|SQLITE_|\*\*\*|PEM_|Unable to connect|\bat .*\.ts|\b(?:PUT|POST|404|412)\b/;
 
 const id = "11111111-1111-4111-8111-111111111111";
+const xargs = process.platform === "linux" ? "xargs -r" : "xargs";
 const https = "serve --port 0 --https-port 0 --tls-key letter.txt";
 
 describe("errors", () => {
@@ -58,7 +59,7 @@ describe("errors", () => {
     [
       "clear --server 9 -p work",
       2,
-      "use: todoitems list --done --columns ID --server 9 --profile work | tail -n +2 | xargs todoitems remove --server 9 --profile work",
+      `use: todoitems list --done --columns ID --server 9 --profile work | tail -n +2 | ${xargs} todoitems remove --server 9 --profile work`,
     ],
     [
       "list --search milk",
@@ -111,7 +112,7 @@ describe("errors", () => {
     [
       "remove --done",
       2,
-      "to remove all items that are done, use: todoitems list --done --columns ID | tail -n +2 | xargs todoitems remove",
+      `to remove all items that are done, use: todoitems list --done --columns ID | tail -n +2 | ${xargs} todoitems remove`,
     ],
     ["remove --all", 2, "give the ID of each item; to remove all items that are done, use: todoitems list --done"],
     ["clear", 2, "There is no command clear. To remove all items that are done, use: todoitems list --done"],
@@ -258,7 +259,6 @@ describe("errors", () => {
     ["user list -f x", 2, "-f: there is no such flag; did you mean --users?"],
     ["list --all", 2, "--all: there is no such flag; without it, list shows all items"],
     ["list -a", 2, "-a: there is no such flag; without it, list shows all items"],
-    ["list --format json", 2, "--format: there is no such flag; did you mean --json?"],
     ["list --completed", 2, "--completed: there is no such flag; did you mean --done?"],
     ["list --undone", 2, "--undone: there is no such flag; did you mean --open?"],
     ["done 1 --undone", 2, "--undone: there is no such flag; did you mean --undo?"],
@@ -310,6 +310,7 @@ describe("errors", () => {
     ["list --ca letter.txt --server https://127.0.0.1:9", 2, "letter.txt is not a PEM certificate."],
     ["list --ca letter.txt --server http://127.0.0.1:9", 2, "letter.txt is not a PEM certificate."],
     ["list --ca nosuch.pem --server http://127.0.0.1:9", 2, "nosuch.pem cannot be read: there is no such file"],
+    ["list --server https://nosuch.invalid", 3, "No server called nosuch.invalid was found. Check the address."],
     ["list --server 127.0.0.1:9/x", 3, "Nothing answers at http://127.0.0.1:9/x/."],
     ["import bad-id.json", 1, 'The service refused item 1: The field "ID" is not a UUID', "the item gets a new ID."],
     ["backup nosuch/x.db --store sqlite:sound.db", 1, "nosuch/x.db cannot be written: there is no folder nosuch."],
@@ -317,6 +318,27 @@ describe("errors", () => {
     ["backup folder --force --store sqlite:sound.db", 1, "folder is a folder. Name a file in it"],
     ["check folder", 3, "folder is a folder, not a file."],
     ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    [
+      "restore items.csv",
+      3,
+      "items.csv: this is not a todoitems store. Name a store or a backup. To add the items of an export, use: todoitems import items.csv",
+    ],
+    ["check sound.db --store sqlite:damaged.db", 2, "There are two stores, sound.db and the one of --store. Name one."],
+    ["serve --port 0 --store memory: --seed bad-id.json", 1, "item 1: The field", "the item gets a new ID."],
+    ["list --csv", 2, "--csv: there is no such flag; use --json, or for a spreadsheet: todoitems export items.csv"],
+    ["list --format csv -s 9", 2, "use --json, or for a spreadsheet: todoitems export items.csv --server 9"],
+    ["list --format json", 2, "--format: there is no such flag; use --json"],
+    [
+      "done --all",
+      2,
+      `give the ID of each item; to mark all items as done, use: todoitems list --open --columns ID | tail -n +2 | ${xargs} todoitems done`,
+    ],
+    ["add -", 2, "add does not read standard input.", "To add many items from a file, use: todoitems import FILE"],
+    [
+      "export items.csv.gz --format csv",
+      2,
+      "items.csv.gz: export does not compress. Compress its output, as in: todoitems export --format csv | gzip > items.csv.gz",
+    ],
     ["restore nosuch.db", 3, "nosuch.db: there is no such file. Name a backup, as in: todoitems restore FILE"],
     ["recover nosuch.db new.db", 3, "nosuch.db: there is no such file. Name the damaged store."],
     ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
@@ -801,6 +823,19 @@ describe("success", () => {
       "Removed: milk (11111111)\nRemoved: milk (33333333)\n",
       "",
     ]);
+    // No item is done any more.
+    expect(runShown(command)).toMatchObject({ exitCode: 0 });
+  });
+
+  test("if the service does not answer, a command says that it is waiting", async () => {
+    using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const address = `http://127.0.0.1:${silent.port}/`;
+    const waiting = `Still waiting for ${address} to answer. To stop, press Ctrl-C.`;
+    const { output } = await commandLine.runInTerminal("list", ["--server", address], {
+      columns: 100,
+      answers: [[waiting, "\u0003"]],
+    });
+    expect(output).toContain(waiting);
   });
 
   test("the advice for a flag of other programs repeats the flags that name the service, wherever they are", async () => {

@@ -8,7 +8,7 @@ import { allowedHosts } from "../../serve/instance.ts";
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf, isLoopback } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
-import { askEpoch, askHealth, isUntrusted, judge, ownUrl, reasonOf } from "../own-service.ts";
+import { askEpoch, askHealth, isUnknownName, isUntrusted, judge, ownUrl, reasonOf } from "../own-service.ts";
 import { isOnThisMachine } from "../server-address.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
@@ -121,14 +121,16 @@ async function throughProxy(settings: Settings, port: number, publicUrl: URL): P
     if (mayBeService(publicUrl) && arrived instanceof Response && (await judge(arrived)).state === "ready")
       return [describeOther(publicUrl, port)];
     const reason = arrived instanceof Error ? reasonOf(arrived) : `status ${arrived.status}`;
-    const hint =
-      arrived instanceof Error && isUntrusted(arrived)
-        ? certificateHint
-        : "let the proxy forward to this address and port, and for this check to no other instance";
-    return [fail(`${publicUrl} did not reach port ${port} (${reason})`, hint)];
+    return [fail(`${publicUrl} did not reach port ${port} (${reason})`, hintFor(arrived))];
   } finally {
     await Promise.all(servers.map((server) => server.stop(true)));
   }
+}
+
+function hintFor(arrived: Response | Error): string {
+  if (arrived instanceof Error && isUntrusted(arrived)) return certificateHint;
+  if (arrived instanceof Error && isUnknownName(arrived)) return "check the address, and that its name is in the DNS";
+  return "let the proxy forward to this address and port, and for this check to no other instance";
 }
 
 /**

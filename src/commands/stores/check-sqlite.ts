@@ -2,6 +2,7 @@
 
 import { type Database, SQLiteError } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { extname } from "node:path";
 import { type Change, StoreError, type Version } from "../../collection/engine.ts";
 import { rowFault } from "../../engines/row-rules.ts";
 import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
@@ -13,7 +14,7 @@ import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { Survey } from "../../engines/sqlite/sweep.ts";
 import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
 import { isCompressed } from "../../files/not-text.ts";
-import { asWord } from "../../program-name.ts";
+import { asTyped, asWord } from "../../program-name.ts";
 import { CheckReport } from "./check-report.ts";
 import { formatBytes, formatCount } from "./store-summary.ts";
 
@@ -72,7 +73,10 @@ export function refuseForeign(path: string): void {
       `${path}: this file is compressed. Unpack it first, for example with gunzip, and name the result.`,
     );
   const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
-  if (!hasMark) throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.`);
+  if (hasMark) return;
+  const isExport = [".json", ".ndjson", ".jsonl", ".csv"].includes(extname(path).toLowerCase());
+  const advice = isExport ? ` To add the items of an export, use: ${asTyped(`import ${asWord(path)}`)}` : "";
+  throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.${advice}`);
 }
 
 function checkLog(path: string, report: CheckReport): void {

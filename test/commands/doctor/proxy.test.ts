@@ -91,6 +91,16 @@ test("a proxy that forwards elsewhere fails", async () => {
   expect(findings[1]).toMatchObject({ verdict: "fail", text: expect.stringContaining("status 502") });
 });
 
+test("a name that cannot be found is not taken for a proxy that forwards elsewhere", async () => {
+  const flags = ["--host", "127.0.0.1", "--port", String(await freePort()), "--store", "memory:"];
+  const { findings } = await patient.examine("Proxy", [...flags, "https://nosuch.invalid/"]);
+  expect(findings[1]).toMatchObject({
+    verdict: "fail",
+    text: expect.stringContaining("(no server with this name was found)"),
+    hint: "check the address, and that its name is in the DNS",
+  });
+});
+
 test("while the service runs, doctor asks it through the proxy", async () => {
   const service = await Program.start({ args: ["--port", "0", "--store", "memory:", "--trust-proxy"] });
   try {

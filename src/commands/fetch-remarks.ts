@@ -1,0 +1,41 @@
+// Tells the user of a command, while it runs, that the service does not answer, or that it answers with old items.
+
+import { remark } from "./output.ts";
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** After this time without an answer, the user hears of it. The request goes on. */
+const slowMs = 5_000;
+
+/** Says once that the service has not answered yet. Without that, the command would seem to hang. */
+export function remarkingSlow(fetch: Fetch): Fetch {
+  let hasRemarked = false;
+  return async (url, init) => {
+    const timer = setTimeout(() => {
+      if (!hasRemarked) remark(`Still waiting for ${new URL("/", url)} to answer. To stop, press Ctrl-C.`);
+      hasRemarked = true;
+    }, slowMs);
+    try {
+      return await fetch(url, init);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** Warns once if the service, with `--stale-reads`, answers from memory because it cannot reach its store. */
+export function remarkingStale(fetch: Fetch): Fetch {
+  let hasWarned = false;
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const isStale = response.headers.get("warning")?.startsWith("110 ") ?? false;
+    const ageSeconds = Number(response.headers.get("age"));
+    if (isStale && ageSeconds > 0 && !hasWarned) {
+      hasWarned = true;
+      remark(
+        `warning: The service cannot reach its store. These items are ${ageSeconds} s old and may have changed since.`,
+      );
+    }
+    return response;
+  };
+}
