@@ -21,7 +21,11 @@ const isolation = [
   "--no-env-file",
 ];
 
-export function runBun(args) {
+/**
+ * With `tied`, there is a channel between Node and Bun. It closes when Node ends, even if Node is killed, so that Bun can
+ * stop too: see src/main.ts.
+ */
+export function runBun(args, { tied = false } = {}) {
   const bun = findBun();
   if (bun === undefined) {
     console.error(
@@ -29,7 +33,9 @@ export function runBun(args) {
     );
     process.exit(1);
   }
-  const child = spawn(bun, [...isolation, ...args], { stdio: "inherit" });
+  const child = spawn(bun, [...isolation, ...args], {
+    stdio: ["inherit", "inherit", "inherit", ...(tied ? ["ipc"] : [])],
+  });
   // On Ctrl-C the terminal also signals Bun, so Bun may receive SIGINT twice. The commands allow for that.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {

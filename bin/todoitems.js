@@ -4,4 +4,4 @@
 import { fileURLToPath } from "node:url";
 import { runBun } from "./run-bun.js";
 
-runBun([fileURLToPath(new URL("../src/main.ts", import.meta.url)), ...process.argv.slice(2)]);
+runBun([fileURLToPath(new URL("../src/main.ts", import.meta.url)), ...process.argv.slice(2)], { tied: true });

@@ -131,6 +131,22 @@ onLinux("a signal to stop", () => {
   }
 });
 
+onLinux("kill -9", () => {
+  for (const workers of ["1", "2"])
+    test(`if the launcher of a service with --workers ${workers} is killed, the service stops too`, async () => {
+      const program = await serve({ start: [...todoitems, "serve"], args: ["--workers", workers] });
+      const processes = descendantsOf(program.pid);
+      expect(processes.length).toBeGreaterThan(0);
+      try {
+        await program.stop("SIGKILL");
+        started.pop();
+        await eventually(() => !processes.some(isAlive));
+      } finally {
+        for (const pid of processes.filter(isAlive)) process.kill(pid, "SIGKILL");
+      }
+    }, 30_000);
+});
+
 test("the launcher exits with the program's exit code", async () => {
   expect(await runProgram("", { start: [...todoitems, "no-such-command"] })).toMatchObject({ exitCode: 2 });
   expect(await runProgram("", { start: [...bun, "-e", "process.kill(process.pid, 'SIGKILL')"] })).toMatchObject({

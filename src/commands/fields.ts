@@ -55,7 +55,8 @@ export function parseField(argument: string): Field {
     JSON.parse(value);
     return { name, json: scanObject(`{"value":${value}}`).toMap().get("value") ?? "null" };
   } catch {
-    throw new UsageError(`--field ${argument}: ${value} is not a JSON value. For a text, write = instead of :=.`);
+    const fault = value.trim() === "" ? "the value is missing" : `${value} is not a JSON value`;
+    throw new UsageError(`--field ${argument}: ${fault}. For a text, write = instead of :=.`);
   }
 }
 

@@ -52,7 +52,7 @@ export function unknownCommand(name: string, commands: readonly Command[], args:
   // If they name a service, the commands in the message must talk to that service.
   const { values, positionals } = parseFlags(connectionFlags, args);
   noticeConnection(givenConnection(values));
-  const known = commandMeant(name);
+  const known = commandMeant(name) ?? (name.startsWith("--") ? closest(name, ["--version", "--help"]) : undefined);
   const names = commands.map((command) => command.name);
   const dashed = names.find((one) => [`-${one}`, `--${one}`].includes(name));
   if (dashed !== undefined) return `A command has no dashes. Did you mean ${asTyped(dashed)}?`;

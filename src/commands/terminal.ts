@@ -31,10 +31,13 @@ const harmful = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029
 
 /** Untrusted text, made safe to print on one line. */
 export function printable(text: string): string {
-  return text.toWellFormed().replace(harmful, (character) => {
-    if (character === "\n") return "⏎";
-    return character === "\t" ? " " : "�";
-  });
+  return text
+    .toWellFormed()
+    .replaceAll("\r\n", "\n")
+    .replace(harmful, (character) => {
+      if (character === "\n") return "⏎";
+      return character === "\t" ? " " : "�";
+    });
 }
 
 /** Shortens the text to at most this many columns. A wide character takes two columns. */

@@ -1,7 +1,7 @@
 // Parses the text of a setting. If a parser refuses a text, its error says which texts are accepted.
 
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import {
   isPostgresUrl,
   type PostgresAddress,
@@ -140,6 +140,8 @@ function storeMeant(value: string): string | undefined {
   const name = value.toLowerCase();
   if (name === "" || name.includes(":") || ["postgres", "postgresql", "pg"].includes(name)) return undefined;
   if (name === "memory") return "memory:";
+  // An export is not a store.
+  if ([".json", ".ndjson", ".jsonl", ".csv"].includes(extname(name))) return undefined;
   return name === "sqlite" ? "sqlite:todoitems.db" : `sqlite:${value}`;
 }
 

@@ -518,7 +518,7 @@ Hash ${hashOf(exported)}
     expect(await run("import", [path("in.ndjson")])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^Stopped after 1 item: 1 created, 0 already present, 0 replaced, 0 skipped\. No other item was created\. Once that is fixed, import again: no item is stored twice, as long as the items before it stay as they are\.\nerror: The item with the ID of line 3, .* is stored already, with other content\. .*--on-conflict skip/,
+        /^error: The item with the ID of line 3, .* is stored already, with other content\. .*--on-conflict skip.*\nStopped after 1 item: 1 created, 0 already present, 0 replaced, 0 skipped\. No other item was created\. Once that is fixed, import again: no item is stored twice, as long as the items before it stay as they are\.\n$/,
       ),
     });
     expect(await run("import", [path("in.ndjson"), "--on-conflict", "skip"])).toMatchObject({

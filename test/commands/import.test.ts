@@ -72,7 +72,7 @@ describe("order", () => {
     expect(await importText("refused.ndjson", all.join("\n"))).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /Stopped after 20 items: 20 created, .* No other item was created\. Once that is fixed[\s\S]*error: The service refused line 21: /,
+        /^error: The service refused line 21: .*\nStopped after 20 items: 20 created, .* No other item was created\. Once that is fixed/,
       ),
     });
     expect(await commandLine.service.list()).toBe(`[${all.slice(0, 20).join(",")}]`);
@@ -190,7 +190,7 @@ test("if the progress cannot be saved, an import warns, and still says why it st
   expect(await importText("locked.json", '[{"Name":"milk"},{"ID":7}]')).toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(
-      /^warning: The progress of the import cannot be saved: it is a folder, not a file\. .*\nStopped after 1 item: .*\nerror: The service refused item 2: /,
+      /^warning: The progress of the import cannot be saved: it is a folder, not a file\. .*\nerror: The service refused item 2: .*\nStopped after 1 item: /,
     ),
   });
 });

@@ -30,6 +30,10 @@ describe("tables", () => {
     );
   });
 
+  test("a line break of Windows is shown as one line break", () => {
+    expect(printable("milk\r\nbread\nhoney\rjam")).toBe("milk⏎bread⏎honey�jam");
+  });
+
   test("a table shortens the widest cells first, and names the columns that it leaves out", () => {
     const columns = [
       { title: "ID", cells: ["1234"], optional: false },

@@ -133,6 +133,7 @@ describe("settings", () => {
     ["todoitems.db", "; did you mean sqlite:todoitems.db?"],
     ["mysql://x", ""],
     ["memory", "; did you mean memory:?"],
+    ["items.json", ""],
     ["sqlite", "; did you mean sqlite:todoitems.db?"],
     ["PostgreSQL", ""],
   ]) {

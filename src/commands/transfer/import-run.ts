@@ -106,8 +106,7 @@ export class ImportRun {
       if (this.#done === 0) throw withNothingStored(error);
       this.#checkpoint?.save();
       const advice = isPassing(error) ? continueAdvice : fixedAdvice;
-      remark(this.#describeStop("Stopped", isPassing(error), advice));
-      throw error;
+      throw withRemark(error, this.#describeStop("Stopped", isPassing(error), advice));
     }
     this.#bar.clear();
     this.#checkpoint?.remove();
@@ -262,8 +261,15 @@ function firstMisplaced(outcomes: readonly (Outcome | undefined)[]): number {
  */
 function withNothingStored(error: unknown): unknown {
   if (error instanceof NotKeptError || !(error instanceof CommandError || isTodoError(error))) return error;
-  const state = isPassing(error) ? `No item is known to be stored. ${continueAdvice}` : "No item was stored.";
-  return new CommandError(`${describeFailure(error).message}\n${state}`, { cause: error });
+  return withRemark(
+    error,
+    isPassing(error) ? `No item is known to be stored. ${continueAdvice}` : "No item was stored.",
+  );
+}
+
+/** The same failure, with the same exit code, whose message ends with this remark. */
+function withRemark(error: unknown, remark: string): CommandError {
+  return new CommandError(`${describeFailure(error).message}\n${remark}`, { cause: error });
 }
 
 export function describeCounts({ created, present, replaced, skipped }: ImportCounts): string {
