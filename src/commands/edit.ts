@@ -11,7 +11,7 @@ import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { agrees, Draft } from "./draft.ts";
 import { adviceForWords, areIds } from "./edit-words.ts";
-import { CommandError, explain } from "./failure.ts";
+import { CommandError, explain, isRefusedItem } from "./failure.ts";
 import { describeChanges } from "./field-changes.ts";
 import {
   type Field,
@@ -27,7 +27,7 @@ import {
 } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import type { Flag } from "./flag.ts";
-import { jsonFlag, printLine, remark } from "./output.ts";
+import { jsonFlag, printLine, remark, remarkError } from "./output.ts";
 
 type Client = TodoClient<string>;
 type StoredText = Stored<string>;
@@ -122,17 +122,23 @@ async function storeFields(client: Client, stored: StoredText, item: string): Pr
   throw new CommandError(`The item was not changed. Look at it with ${asTypedHere("show ID")}, and try again.`);
 }
 
-/** Opens the editor, and returns the item as it is stored in the end. After a conflict, the user may edit again. */
+/**
+ * Opens the editor, and returns the item as it is stored in the end. After a conflict, or if the item is refused, the
+ * user may edit again.
+ */
 async function editItem(client: Client, stored: StoredText, draft: Draft): Promise<string> {
   let base = stored;
   let text = stored.item;
   for (;;) {
     const mine = await draft.edit(text);
-    const conflict = await store(client, base, mine).catch((error: unknown) => {
-      if (isTodoError(error, "NotFoundError")) throw draft.keep(error, "Somebody deleted the item in the meantime.");
-      if (isTodoError(error)) throw draft.keep(error, explain(error));
-      throw error instanceof CommandError ? draft.keep(error, error.message) : error;
-    });
+    let conflict: StoredText | undefined;
+    try {
+      conflict = await store(client, base, mine);
+    } catch (error) {
+      await offerRepair(draft, error);
+      text = mine;
+      continue;
+    }
     if (!conflict) {
       draft.discard();
       return mine;
@@ -145,12 +151,28 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
 }
 
 /**
+ * If the text itself is the reason for this error, asks the user whether to edit it again. Throws if the user declines,
+ * or if the error has another reason. The text then stays in a file.
+ */
+async function offerRepair(draft: Draft, error: unknown): Promise<void> {
+  if (isTodoError(error, "NotFoundError")) throw draft.keep(error, "Somebody deleted the item in the meantime.");
+  if (!isTodoError(error) && !(error instanceof CommandError)) throw error;
+  const reason = isTodoError(error) ? explain(error) : error.message;
+  if (!isRefusedItem(error) && !(error instanceof OtherId)) throw draft.keep(error, reason);
+  remarkError(reason);
+  if (!(await agrees("Edit it again?"))) throw draft.keep(error);
+}
+
+/** The edited text has another ID than the item, or none. */
+class OtherId extends CommandError {}
+
+/**
  * Stores the item, unless its text is unchanged, and returns undefined. If somebody else has changed the item, stores
  * nothing and returns their version.
  */
 async function store(client: Client, { id, item, etag }: StoredText, mine: string): Promise<StoredText | undefined> {
   if (mine === item) return undefined;
-  if (!sameId(idOf(mine), id)) throw new CommandError(`The ID of an item cannot be changed. This item's ID is ${id}.`);
+  if (!sameId(idOf(mine), id)) throw new OtherId(`The ID of an item cannot be changed. This item's ID is ${id}.`);
   try {
     await client.update(mine, { ifMatch: etag });
     return undefined;

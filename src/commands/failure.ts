@@ -25,6 +25,14 @@ export class NotKeptError extends CommandError {
   override readonly exitCode = exitCodes.notKept;
 }
 
+/** The statuses that say that an item is wrong. Any other status has another reason, such as missing credentials. */
+const itemStatuses: readonly number[] = [400, 413];
+
+/** True if the service refused an item because of the item itself. Then the user can change the item, and try again. */
+export function isRefusedItem(error: unknown): error is HttpError {
+  return isTodoError(error, "HttpError") && itemStatuses.includes(error.status) && error.code !== undefined;
+}
+
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };

@@ -121,6 +121,38 @@ test("edit asks as often as the text is wrong, and waits for each answer", async
   expect([exitCode, await commandLine.service.list()]).toEqual([0, `[${item(ids.one, '"Name":"mine"')}]`]);
 });
 
+for (const [fault, wrong, message] of [
+  ["without its ID", '{"Name":"mine"}', `The ID of an item cannot be changed. This item's ID is ${ids.one}.`],
+  [
+    "that the service refuses",
+    item(ids.one, `"Name":"${"x".repeat(2_000)}"`),
+    "refused this: The body is larger than 1024 bytes",
+  ],
+] as const)
+  test(`after a text ${fault}, edit asks, and opens the same text again`, async () => {
+    const small = await Program.start({ args: ["--port", "0", "--store", "memory:", "--body-limit", "1KiB"] });
+    try {
+      await small.send("POST", "/api/todoitems", item(ids.one, '"Name":"milk"'));
+      const second = commandLine.path("second.json");
+      writeFileSync(commandLine.path("wrong.json"), wrong);
+      const editor = executable(
+        "forgetful",
+        `if [ -e "${second}.asked" ]; then cp "$1" "${second}"; echo '${item(ids.one, '"Name":"mine"')}' > "$1"; else touch "${second}.asked"; cp "${commandLine.path("wrong.json")}" "$1"; fi`,
+      );
+      const { exitCode, output } = await commandLine.runInTerminal("edit", ["1111", "--server", small.origin], {
+        environment: { EDITOR: editor },
+        columns: 200,
+        answers: [["[Y/n]", "\n"]],
+      });
+      expect([exitCode, Bun.stripANSI(output)]).toEqual([0, expect.stringContaining(message)]);
+      expect(readFileSync(second, "utf8").replace(/\s/g, "")).toBe(wrong);
+      expect(await small.list()).toBe(`[${item(ids.one, '"Name":"mine"')}]`);
+    } finally {
+      await small.stop();
+      Bun.spawnSync(["rm", "-f", commandLine.path("second.json.asked")]);
+    }
+  });
+
 test("the error before the question begins in red, as the error at the end does", async () => {
   await commandLine.store(item(ids.one, '"Name":"milk"'));
   const { output } = await commandLine.runInTerminal("edit", ["1111"], {

@@ -11,7 +11,7 @@ import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { withId } from "../../items/todo-item.ts";
 import { parseToken } from "../../items/token.ts";
-import { CommandError, describeFailure, NotKeptError } from "../failure.ts";
+import { CommandError, describeFailure, isRefusedItem, NotKeptError } from "../failure.ts";
 import { countOf, remark } from "../output.ts";
 import { Checkpoint, type ImportCounts, type ImportedItem, noCounts } from "./checkpoint.ts";
 import type { FileItem } from "./item-formats.ts";
@@ -43,8 +43,6 @@ const fixedAdvice =
 const continueAdvice = "Run the same command again to continue: no item is stored twice.";
 const interruptedExitCode = 130;
 const pieceBytes = 8 * 1024;
-/** The statuses that say that an item is wrong. Any other status has another reason, such as missing credentials. */
-const itemStatuses: readonly number[] = [400, 413];
 
 export class ImportRun {
   readonly #client: TodoClient<string>;
@@ -200,8 +198,7 @@ export class ImportRun {
       return { kind: "created", etag };
     } catch (error) {
       if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
-      if (!isTodoError(error, "HttpError") || !itemStatuses.includes(error.status) || error.code === undefined)
-        throw error;
+      if (!isRefusedItem(error)) throw error;
       const advice = error.code === "TodoItemIDInvalid" ? " Without this field, the item gets a new ID." : "";
       throw new CommandError(`The service refused ${place}: ${error.detail}${advice}`, { cause: error });
     }
