@@ -133,6 +133,10 @@ describe("zsh", () => {
       ["todoitems serve --users oth\t\n", "<serve --users other.csv>"],
       ["todoitems user rem\tx\n", "<user remove x>"],
       ["todoitems add oth\tx\n", "<add othx>"],
+      ["todoitems add --not\tsoon\n", "<add --notes soon>"],
+      ["todoitems add milk --not\tsoon\n", "<add milk --notes soon>"],
+      ["todoitems healthcheck --por\t80\n", "<healthcheck --port 80>"],
+      ["todoitems serve --work\t2 --fo\tb\n", "<serve --workers 2 --forms b>"],
     ] as const) {
       type(typed);
       await eventually(async () => output.includes(completed));

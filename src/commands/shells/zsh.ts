@@ -39,14 +39,15 @@ function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll(":", "\\:").replaceAll("[", "\\[").replaceAll("]", "\\]");
 }
 
-function action(completed: Completed): string {
-  if (completed === undefined) return " ";
+/** `nothing` is the action if there are no words to offer. */
+function action(completed: Completed, nothing: string): string {
+  if (completed === undefined) return nothing;
   return completed === "files" ? "_files" : `(${completed.map(escaped).join(" ")})`;
 }
 
 function flagSpecs(flag: Flag): string[] {
   const { name, short, meaning, placeholder, repeats } = flag;
-  const value = placeholder === "" ? "" : `:${escaped(placeholder)}:${action(completedValue(flag))}`;
+  const value = placeholder === "" ? "" : `:${escaped(placeholder)}:${action(completedValue(flag), " ")}`;
   const spellings = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
   const excludes = repeats ? "*" : `(${spellings.join(" ")})`;
   return spellings.map((spelling) => singleQuoted(`${excludes}${spelling}[${escaped(meaning)}]${value}`));
@@ -56,6 +57,8 @@ function placeSpecs(command: Command, commands: readonly Command[]): string[] {
   const { places, repeats } = completedArguments(command, commands);
   return places.map((completed, index) => {
     const place = repeats && index === places.length - 1 ? "*" : index + 1;
-    return singleQuoted(`${place}:argument:${action(completed)}`);
+    // With a blank as action, zsh shows the word "argument". Then a flag that begins here is completed only at the second
+    // Tab.
+    return singleQuoted(`${place}:argument:${action(completed, "{true}")}`);
   });
 }
