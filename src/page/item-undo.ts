@@ -47,6 +47,8 @@ export class ItemUndo {
    * brings back these texts, not the ones that the user saw.
    */
   readonly #newerTexts = new Map<string, string>();
+  /** For each item that the user has changed in this visit, its text after the last of these changes. */
+  readonly #ownTexts = new Map<string, string>();
   /** The key of the latest message about a tick or an undone addition. */
   #latestKey: number | undefined;
   /** The key of the message that there is nothing to undo. */
@@ -72,6 +74,7 @@ export class ItemUndo {
    */
   forget(): void {
     this.#steps.clear();
+    this.#ownTexts.clear();
     for (const { key, action } of this.#parts.notices.all) if (action?.undoes) this.#parts.notices.withdraw(key);
   }
 
@@ -143,6 +146,7 @@ export class ItemUndo {
    * place of the message about an earlier edit.
    */
   addSaved(base: Pick<ShownItem, "id" | "json">, json: string, message?: string): void {
+    this.#ownTexts.set(base.id, json);
     const run = () => this.#putBack(base, json);
     const change = { base: base.json, json };
     if (message === undefined) this.#steps.add(run, change);
@@ -218,21 +222,22 @@ export class ItemUndo {
     const { outbox, items, notices, onRelease } = this.#parts;
     const jsons = new Map(added.map(({ id, json }) => [id, json]));
     const removed = items().filter(({ id }) => jsons.has(id));
-    const deletions = removed.map(({ id, etag, json: now, fields: { name } }): Edit => {
-      const json = jsons.get(id) ?? now;
-      // If the item has changed since it was added, the user must be asked before that change is deleted, too. So the
-      // deletion gets an outdated ETag, which leads to a conflict.
-      const isSame = now === json || sameContent(now, json);
-      return { kind: "delete", id, etag: isSame ? etag : outdatedTag, name, base: json };
+    const isOwn = ({ id, json }: ShownItem) =>
+      [jsons.get(id), this.#ownTexts.get(id)].some((own) => own !== undefined && sameContent(json, own));
+    const deletions = removed.map((item): Edit => {
+      const { id, etag, json, fields } = item;
+      const deletion = { kind: "delete", id, etag, name: fields.name, base: json } as const;
+      // If somebody else has changed the item, the user must be asked before that change is deleted, too. So the deletion
+      // gets an outdated ETag, which leads to a conflict.
+      return isOwn(item) ? deletion : { ...deletion, etag: outdatedTag, base: jsons.get(id) ?? json };
     });
     outbox.addAll(deletions);
     onRelease();
-    if (says && removed.length > 0) {
+    const sure = removed.filter(isOwn);
+    if (says && sure.length > 0) {
       // This is not a step for Ctrl+Z. Otherwise Ctrl+Z would bring the items back, and never reach what is older.
       const action = { label: "Undo", run: () => this.#bringBack(removed), undoes: true };
-      this.#replaceLatest(() =>
-        notices.add("done", `Removed ${describe(removed)}`, action, () => this.#isBack(removed)),
-      );
+      this.#replaceLatest(() => notices.add("done", `Removed ${describe(sure)}`, action, () => this.#isBack(removed)));
     }
     return deletions.length > 0;
   }
@@ -266,10 +271,12 @@ export class ItemUndo {
   /** Undoes the edit that turned `base` into `json`. */
   #putBack({ id, json: before }: Pick<ShownItem, "id" | "json">, json: string): boolean {
     const { outbox, items, notices, focus, onEdit } = this.#parts;
+    const now = items().find((item) => item.id === id);
+    if (!now) return false;
     focus(id);
     notices.closeAbout(id);
-    const now = items().find((item) => item.id === id);
-    const etag = now?.json === json ? now.etag : outdatedTag;
+    this.#ownTexts.set(id, before);
+    const etag = now.json === json ? now.etag : outdatedTag;
     outbox.add({ kind: "update", id, json: before, etag, base: json });
     onEdit();
     return true;

@@ -205,6 +205,43 @@ test("undoing an added item that somebody else has changed asks, and one that is
   await eventually(() => shown(session, "Theirs").conflict?.deletes === true);
 });
 
+test("pasted items are taken back with the changes that the user has made to them, without a question", async () => {
+  const { service, session, names } = await open();
+  session.start();
+  await untilLive(session);
+  session.actions.add(entry("One"), entry("Two"), entry("Three"));
+  session.actions.setDone(shown(session, "Two"), true);
+  await untilSent(session);
+  session.actions.save(shown(session, "One"), shown(session, "One").json.replace("One", "Eins"));
+  await untilSent(session);
+  session.notices.act(session.notices.all[0]?.key ?? -1);
+  await untilSent(session);
+  expect([names(), await service.list()]).toEqual([[], "[]"]);
+  expect(session.notices.all).toMatchObject([{ text: "Removed 3 items" }]);
+  // The tick and the new name went with the items, so there is nothing left to undo.
+  session.undo.undoNewest();
+  expect(session.notices.all.at(-1)).toMatchObject({ text: "There is nothing to undo." });
+  expect([names(), session.outbox.unsentCount]).toEqual([[], 0]);
+  const removal = session.notices.all.find(({ text }) => text === "Removed 3 items");
+  session.notices.act(removal?.key ?? -1);
+  await untilSent(session);
+  expect([names(), shown(session, "Two").fields.done]).toEqual([["Eins", "Two", "Three"], true]);
+});
+
+test("pasted items that somebody else has changed are not counted as removed before the user has decided", async () => {
+  const { service, session, names } = await open();
+  session.start();
+  await untilLive(session);
+  const [, id = ""] = session.actions.add(entry("One"), entry("Two"), entry("Three"));
+  await untilSent(session);
+  await service.send("PUT", "/api/todoitems/", named(id, "Theirs"));
+  await eventually(() => names().includes("Theirs"));
+  session.notices.act(session.notices.all[0]?.key ?? -1);
+  expect(session.notices.all).toMatchObject([{ text: "Removed 2 items" }]);
+  await eventually(() => shown(session, "Theirs").conflict?.deletes === true);
+  expect(names()).toEqual(["Theirs"]);
+});
+
 test("what was added on a read-only service is not undone, because it was never kept", async () => {
   const { session } = await open({ readOnly: true });
   session.start();
