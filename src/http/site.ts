@@ -4,7 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompress, constants } from "node:zlib";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { accepts } from "./accept-encoding.ts";
 import { ifNoneMatchHits } from "./conditions.ts";
@@ -30,7 +30,6 @@ interface PreparedFile {
   readonly etag: string;
 }
 
-const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);
 const preparedFiles = new WeakMap<Uint8Array, Promise<PreparedFile>>();
 
@@ -70,7 +69,7 @@ export async function siteAnswer(request: HttpRequest, file: SiteFile): Promise<
 }
 
 /** Hashes and compresses the bytes, unless that was done already. */
-function prepare(bytes: Uint8Array): Promise<PreparedFile> {
+function prepare(bytes: SiteFile["bytes"]): Promise<PreparedFile> {
   let prepared = preparedFiles.get(bytes);
   if (!prepared) {
     prepared = compress(bytes);
@@ -79,12 +78,11 @@ function prepare(bytes: Uint8Array): Promise<PreparedFile> {
   return prepared;
 }
 
-async function compress(bytes: Uint8Array): Promise<PreparedFile> {
-  const [gzip, brotli] = await Promise.all([
-    compressGzip(bytes, { level: 9 }),
-    compressBrotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength } }),
-  ]);
-  return { gzip, brotli, etag: `"${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}"` };
+async function compress(bytes: SiteFile["bytes"]): Promise<PreparedFile> {
+  const brotli = compressBrotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength } });
+  // The page's script becomes 3 % smaller than with zlib's best level. It takes 16 ms instead of 8, once.
+  const gzip = Bun.gzipSync(bytes, { library: "libdeflate", level: 10 });
+  return { gzip, brotli: await brotli, etag: `"${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}"` };
 }
 
 function encoded(
