@@ -54,7 +54,7 @@ process.stdout.on("error", (error) => void fail(outputError(error)));
 // If standard error cannot be written, there is no place left to report that.
 process.stderr.on("error", () => {});
 noticeStart(process.env);
-// The launcher in bin/ has ended. It forwards the signals that it can, so it was killed, and this process is to end too.
-// Without that, the service would go on, and its user would not know which process to stop.
+// The launcher in bin/ forwards every signal that it can. If it is killed, it can forward none, but the channel to it
+// closes. Without this, the service would go on, and its user would not know which process to stop.
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 run(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), fail);

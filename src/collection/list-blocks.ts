@@ -117,7 +117,7 @@ function joinMovable(parts: readonly Part[]): void {
   let joinedCount: number;
   do {
     // Runs can share a block. If one of them leaves it, the block may be mostly unused, so the others are checked again.
-    const apart = runs.filter((run) => !joinIfSpread(run));
+    const apart = runs.filter((run) => !joinIfUseful(run));
     joinedCount = runs.length - apart.length;
     runs = apart;
   } while (joinedCount > 0);
@@ -143,11 +143,12 @@ function movableRuns(parts: readonly Part[]): Part[][] {
   return runs;
 }
 
-function joinIfSpread(run: readonly Part[]): boolean {
+/** Returns true if the run was joined. */
+function joinIfUseful(run: readonly Part[]): boolean {
   const blocks = new Set(run.map(({ block }) => block));
-  const isSpread = blocks.size >= joinedBlocksMin || blocks.values().some(({ isWasteful }) => isWasteful);
-  if (isSpread) join(run);
-  return isSpread;
+  const isUseful = blocks.size >= joinedBlocksMin || blocks.values().some(({ isWasteful }) => isWasteful);
+  if (isUseful) join(run);
+  return isUseful;
 }
 
 function join(parts: readonly Part[]): void {

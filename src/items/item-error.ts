@@ -9,6 +9,9 @@ export type ItemErrorCode =
   | "TodoItemIDMismatch"
   | "TodoItemIDRequired";
 
+/** What to do, besides correcting the ID, about an item of a file that is refused with `TodoItemIDInvalid`. */
+export const invalidIdAdvice = "Without this field, the item gets a new ID.";
+
 export class ItemError extends Error {
   override readonly name = "ItemError";
   readonly code: ItemErrorCode;

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { whyNotText } from "../files/not-text.ts";
 import { systemReason } from "../files/system-reason.ts";
-import { ItemError } from "../items/item-error.ts";
+import { ItemError, invalidIdAdvice } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
 import { asTyped, asWord } from "../program-name.ts";
@@ -61,7 +61,7 @@ function blame<Result>(where: string, action: () => Result): Result {
     return action();
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    const advice = error.code === "TodoItemIDInvalid" ? " Without this field, the item gets a new ID." : "";
+    const advice = error.code === "TodoItemIDInvalid" ? ` ${invalidIdAdvice}` : "";
     throw new SeedError(`${where}: ${error.message}${advice}`);
   }
 }

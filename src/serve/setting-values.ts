@@ -1,13 +1,14 @@
 // Parses the text of a setting. If a parser refuses a text, its error says which texts are accepted.
 
 import { homedir } from "node:os";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import {
   isPostgresUrl,
   type PostgresAddress,
   PostgresAddressError,
   parsePostgresUrl,
 } from "../engines/postgres/postgres-address.ts";
+import { hasExportName } from "../files/export-name.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 
 /** The value cannot be used. The message says which values can. */
@@ -140,8 +141,7 @@ function storeMeant(value: string): string | undefined {
   const name = value.toLowerCase();
   if (name === "" || name.includes(":") || ["postgres", "postgresql", "pg"].includes(name)) return undefined;
   if (name === "memory") return "memory:";
-  // An export is not a store.
-  if ([".json", ".ndjson", ".jsonl", ".csv"].includes(extname(name))) return undefined;
+  if (hasExportName(name)) return undefined;
   return name === "sqlite" ? "sqlite:todoitems.db" : `sqlite:${value}`;
 }
 

@@ -2,7 +2,6 @@
 
 import { type Database, SQLiteError } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { extname } from "node:path";
 import { type Change, StoreError, type Version } from "../../collection/engine.ts";
 import { rowFault } from "../../engines/row-rules.ts";
 import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
@@ -13,6 +12,7 @@ import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { Survey } from "../../engines/sqlite/sweep.ts";
 import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
+import { hasExportName } from "../../files/export-name.ts";
 import { isCompressed } from "../../files/not-text.ts";
 import { asTyped, asWord } from "../../program-name.ts";
 import { CheckReport } from "./check-report.ts";
@@ -74,8 +74,7 @@ export function refuseForeign(path: string): void {
     );
   const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
   if (hasMark) return;
-  const isExport = [".json", ".ndjson", ".jsonl", ".csv"].includes(extname(path).toLowerCase());
-  const advice = isExport ? ` To add the items of an export, use: ${asTyped(`import ${asWord(path)}`)}` : "";
+  const advice = hasExportName(path) ? ` To add the items of an export, use: ${asTyped(`import ${asWord(path)}`)}` : "";
   throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.${advice}`);
 }
 

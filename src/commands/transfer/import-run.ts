@@ -8,6 +8,7 @@
 import { isPassing, isTodoError } from "../../client/errors.ts";
 import { hasId, idOf, sameContent } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
+import { invalidIdAdvice } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { withId } from "../../items/todo-item.ts";
 import { parseToken } from "../../items/token.ts";
@@ -199,7 +200,7 @@ export class ImportRun {
     } catch (error) {
       if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
       if (!isRefusedItem(error)) throw error;
-      const advice = error.code === "TodoItemIDInvalid" ? " Without this field, the item gets a new ID." : "";
+      const advice = error.code === "TodoItemIDInvalid" ? ` ${invalidIdAdvice}` : "";
       throw new CommandError(`The service refused ${place}: ${error.detail}${advice}`, { cause: error });
     }
   }
