@@ -29,30 +29,21 @@ export interface Bookmark {
   readonly version: Version;
 }
 
-/**
- * What was committed after a bookmark, a point in the history. `epoch` and `version` identify the state that the
- * changes lead to.
- */
+/** The changes that were committed after a bookmark. `epoch` and `version` identify the state that they lead to. */
 export interface News extends Bookmark {
-  /** True if `changes` is the whole store: the bookmark was missing, too old or from another history. */
-  readonly whole: boolean;
   /**
-   * In order of version. Iterate over it only once, and before you await anything. It contains the latest change of
-   * each item that has changed. It may also contain earlier changes of these items, if the store has not dropped them
-   * yet.
+   * In order of version. They contain the latest change of each item that has changed, and may also contain earlier
+   * changes of these items.
    */
-  readonly changes: Iterable<Change>;
+  readonly changes: readonly Change[];
 }
 
-/** The changes that a batch wants to store. They are based on one particular state of the store. */
-export interface Plan {
-  /** In order of version. All versions are later than the state that the plan is based on. */
-  readonly changes: readonly PlannedChange[];
-  /**
-   * The IDs, in lower case, of all items that the plan depends on. The plan stays valid if other items change.
-   * Undefined if the plan depends on the whole state, and so is valid for that state only.
-   */
-  readonly dependsOn: readonly string[] | undefined;
+/** Everything that a store contains: its items, and the tombstones that it still has. */
+export interface WholeStore extends Bookmark {
+  /** Tombstones up to this version may be missing. */
+  readonly prunedThrough: Version;
+  /** The latest change of each item, in order of version. Iterate over the pages only once. */
+  readonly pages: AsyncIterable<readonly Change[]>;
 }
 
 /** Writes that are committed together. `Engine.commit` explains how an engine uses a batch. */
@@ -60,45 +51,40 @@ export interface Batch {
   /** The state that the collection knew when it made the batch. */
   readonly since: Bookmark;
   /**
-   * Decides the writes. `missed` has the changes that others have committed after `since`, and the plan is based on the
-   * state after them. If `missed` is undefined, the plan is based on the state at `since`: either nobody else has
-   * committed, or the engine has not asked yet. The engine may call this more than once; each plan replaces the one
-   * before.
+   * Decides the writes, and returns the changes to store, in order of version. `missed` has the changes that others
+   * have committed after `since`, and the decision is based on the state after them. If `missed` is undefined, it is
+   * based on the state at `since`. The engine may call this more than once; each result replaces the one before.
    */
-  decide(missed: News | undefined): Plan;
-  /**
-   * Tells the batch that its newest plan is stored, and what else was committed after `since`. If others committed
-   * before the plan was stored, the plan was moved: `by` was added to each of its versions, and to the position of each
-   * item that it creates. Otherwise `by` is 0. `missed` contains at least the changes between `since` and the plan. It
-   * may also contain the plan's own changes, and later ones.
-   */
-  moved(missed: News, by: number): void;
+  decide(missed: News | undefined): readonly PlannedChange[];
 }
 
 export interface Engine {
   /**
-   * True if another process has committed since this engine last pulled or committed. Every read calls this, so it
-   * must be cheap. If the answer takes a query, all callers that arrive before the query is sent share one promise.
+   * True if another process has committed since this engine last pulled, loaded or committed. Every read calls this, so
+   * it must be cheap. If the answer takes a query, all callers that arrive before the query is sent share one promise.
    */
   hasNews(): boolean | Promise<boolean>;
 
-  /** Returns the changes since the bookmark or, without a bookmark, the whole store. */
-  pull(since?: Bookmark): Promise<News>;
+  /**
+   * Returns the changes since the bookmark. Undefined if they would not lead from there to the newest state, because
+   * the bookmark is too old or from another history. Then call `load`.
+   */
+  pull(since: Bookmark): Promise<News | undefined>;
+
+  /** Reads the whole store, as it is at one moment. */
+  load(): Promise<WholeStore>;
 
   /**
-   * Stores a batch in one exclusive, atomic, durable step, and resolves once it is on disk.
-   *
-   * The engine calls `decide` with the changes since `batch.since`, and stores the plan that `decide` returns. If
-   * locking is expensive, the engine may call `decide` before it knows these changes. If it turns out that they touch
-   * nothing that the plan depends on, the engine may store the plan after them, and then calls `moved`. Otherwise it
-   * calls `decide` again.
+   * Stores a batch in one exclusive, atomic, durable step, on exactly the state that it was decided on. Resolves once
+   * it is on disk. Resolves to false, with nothing stored, if the changes since `batch.since` do not lead to the newest
+   * state (see `pull`). The caller then has to load the store, and to make another batch.
    *
    * The promise rejects with one of these:
    * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided` is
    *   true, the outcome is unknown until the next `pull` shows it.
-   * - The error that `decide` or `moved` threw, unchanged. Such an error is a defect.
+   * - The error that `decide` threw, unchanged. Such an error is a defect.
    */
-  commit(batch: Batch): Promise<void>;
+  commit(batch: Batch): Promise<boolean>;
 
   /**
    * Rejects with a `StoreError` if writes would fail now and would keep failing until the cause is fixed. Also rejects

@@ -1,6 +1,6 @@
 // Keeps this process's copy of the store fresh: before every read, it finds out what other processes have committed.
 
-import { type Bookmark, type Engine, type News, StoreError } from "./engine.ts";
+import { type Engine, StoreError } from "./engine.ts";
 import type { Replica } from "./replica.ts";
 
 export interface StoreNotices {
@@ -24,14 +24,10 @@ export class Freshness {
    * Resolves once the replica has them.
    */
   #taking: Promise<void> | undefined;
-  /** The turn token of the last refresh for which `hasNews` returned false at once. `refresh` explains turn tokens. */
-  #askedInTurn: object | undefined;
   /** How many times `doubt` was called. */
   #doubtCount = 0;
   /** How many of these calls are settled: all changes were read from the engine after the call. */
   #settledCount = 0;
-  /** How many calls of `pullAside` are under way. */
-  #asideCount = 0;
   readonly #inProgress = new Set<Promise<void>>();
   #storeAway = false;
   #freshAtMs = performance.now();
@@ -50,21 +46,14 @@ export class Freshness {
   /**
    * Brings this process's copy of the store up to date with what other processes have committed. If the result is a
    * promise, await it.
-   *
-   * `turn` is a turn token: requests with the same token were all sent before the store was queried for the first of
-   * them. So if a refresh with this token has already found no news, that result is good enough for this request too.
-   * wire/turn.ts explains when a request gets a token.
    */
-  refresh(turn?: object): undefined | Promise<void> {
+  refresh(): undefined | Promise<void> {
     // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until they are in the
     // replica, which is this process's copy of the store. Then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
-    const mustPull = this.#isUnsure || this.#asideCount > 0;
-    if (turn !== undefined && turn === this.#askedInTurn && !mustPull) return undefined;
     try {
-      const hasNews = mustPull || this.#engine.hasNews();
+      const hasNews = this.#isUnsure || this.#engine.hasNews();
       if (hasNews === false) {
-        if (turn) this.#askedInTurn = turn;
         this.#noteAnswer();
         return undefined;
       }
@@ -101,22 +90,6 @@ export class Freshness {
   }
 
   /**
-   * Reads changes from the engine, but does not apply them to the replica, which is this process's copy of the store.
-   * From then on, `hasNews` no longer reports these changes, although the replica lacks them. So a refresh that starts
-   * during this call pulls without asking `hasNews`. The first refresh after this call does the same (see `doubt`),
-   * because a refresh during the call may have pulled before these changes were committed.
-   */
-  async pullAside(since: Bookmark): Promise<News> {
-    this.#asideCount++;
-    try {
-      return await this.#engine.pull(since);
-    } finally {
-      this.#asideCount--;
-      this.doubt();
-    }
-  }
-
-  /**
    * Call this when it is certain that the replica, this process's copy, has everything that was stored before the time
    * `ms`.
    */
@@ -131,7 +104,7 @@ export class Freshness {
   async #catchUp(hasNews: boolean | Promise<boolean>): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      if ((await hasNews) || this.#asideCount > 0) await this.#takeNewsOnce();
+      if (await hasNews) await this.#takeNewsOnce();
       else await this.#taking;
       // We may have waited for a pull that another reader had started before the last call of `doubt`. Such a pull may
       // lack the changes that the call was about, so pull again.
@@ -158,19 +131,24 @@ export class Freshness {
       // would not report the changes again, because the engine may have seen them already.
       this.doubt();
       const doubtCount = this.#doubtCount;
-      const since = this.#replica.bookmark;
-      const news = await this.#engine.pull(since);
-      // A commit may have advanced the replica during the pull. Changes of the same history may overlap with that
-      // commit without harm. But a whole store, or another history, would undo the commit, so pull again.
-      const isOvertaken =
-        this.#replica.bookmark !== since && (news.whole || news.epoch !== this.#replica.bookmark.epoch);
-      if (isOvertaken) continue;
-      this.#replica.take(news);
+      if (!(await this.#pullOrLoad())) continue;
       // Count only the calls of `doubt` before the pull as settled. If `doubt` was called during the pull, the pull may
       // lack the changes that the call was about.
       this.#settledCount = doubtCount;
       return;
     }
+  }
+
+  /** Returns false if the replica has to be brought up to date once more. */
+  async #pullOrLoad(): Promise<boolean> {
+    const since = this.#replica.bookmark;
+    const news = await this.#engine.pull(since);
+    if (!news) return this.#replica.load(await this.#engine.load(), since);
+    // A commit may have advanced the replica during the pull. Changes of the same history may overlap with that commit
+    // without harm. But changes of another history do not fit.
+    if (news.epoch !== this.#replica.bookmark.epoch) return false;
+    this.#replica.take(news);
+    return true;
   }
 
   #noteAnswer(): void {

@@ -95,12 +95,15 @@ export class ItemList {
     }
   }
 
-  /** Replaces the whole list. If the changes cannot be read to the end, the list stays as it was. */
-  load(changes: Iterable<Change>): void {
-    const loaded = new ItemList(this.#fieldNames);
-    for (const change of changes) loaded.apply(change);
+  /** A list with the same options and no items. */
+  empty(): ItemList {
+    return new ItemList(this.#fieldNames, this.#bytesMax);
+  }
+
+  /** Takes the items of another list, which must not be used any more, in place of its own. */
+  become(other: ItemList): void {
     this.#document.discard();
-    this.#items = loaded.#items;
-    this.#document = loaded.#document;
+    this.#items = other.#items;
+    this.#document = other.#document;
   }
 }

@@ -9,66 +9,57 @@ import { Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList, type ItemState } from "./item-list.ts";
 import type { ListPiece } from "./list-blocks.ts";
 import { Replica, type Watcher } from "./replica.ts";
-import { WriteBatch, type WriteBatchOptions } from "./write-batch.ts";
+import { WriteBatch } from "./write-batch.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { type DecidedOutcome, outcomeOf, type Write } from "./write-rules.ts";
 
-export interface CollectionOptions extends StoreNotices {
+export interface CollectionOptions extends Partial<StoreNotices> {
   /** If true, the writes of clients are decided as usual, but never stored. */
-  readonly readOnly: boolean;
-  readonly fieldNames: FieldNames;
-  readonly writeQueueMax: number;
+  readonly readOnly?: boolean;
+  readonly fieldNames?: FieldNames;
+  /** At most this many writes wait for the next commit. Any more are refused. */
+  readonly writeQueueMax?: number;
   /** The most bytes that the list may have. A create or update that would make it longer than this is refused. */
-  readonly storeBytesMax: number;
+  readonly storeBytesMax?: number;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: (ms: number, writeCount: number) => void;
 }
 
-/**
- * The latest change of each item that has changed, in order of version. The changes lead to the state at `epoch` and
- * `version`.
- */
-interface PastChanges extends Bookmark {
-  readonly changes: readonly Change[];
-}
-
-/**
- * `changesSince` goes back at most this many versions. For an older bookmark it returns undefined. This limits the rows
- * that the engine has to read, because each version has at most one row.
- */
-const pastChangesMax = 50_000;
+const defaultWriteQueueMax = 10_000;
+/** If the store turns out to have another history this many times during one commit, the commit fails. */
+const commitAttemptsMax = 5;
 
 export class TodoCollection {
+  readonly readOnly: boolean;
   readonly #engine: Engine;
-  readonly #options: CollectionOptions;
+  readonly #onStoreError: (error: StoreError) => void;
   readonly #list: ItemList;
   readonly #replica: Replica;
   readonly #freshness: Freshness;
   #isClosed = false;
   readonly #queue: WriteQueue;
-  /**
-   * The last bookmark that `changesSince` could not serve, because the engine had already deleted some of the changes
-   * after it. Older bookmarks of the same epoch cannot be served either, so the engine is not asked about them.
-   */
-  #tooOld: Bookmark = { epoch: "", version: 0 };
 
   private constructor(engine: Engine, options: CollectionOptions) {
+    const { fieldNames = "as-sent", storeBytesMax, writeQueueMax = defaultWriteQueueMax, onCommit } = options;
+    const { onStoreError = () => {}, onStoreBack = () => {} } = options;
+    this.readOnly = options.readOnly ?? false;
+    this.#onStoreError = onStoreError;
     this.#engine = engine;
-    this.#options = options;
-    this.#list = new ItemList(options.fieldNames, options.storeBytesMax);
+    this.#list = new ItemList(fieldNames, storeBytesMax);
     this.#replica = new Replica(this.#list);
-    this.#freshness = new Freshness(engine, this.#replica, options);
+    this.#freshness = new Freshness(engine, this.#replica, { onStoreError, onStoreBack });
     this.#queue = new WriteQueue({
-      max: options.writeQueueMax,
+      max: writeQueueMax,
       commit: (fill) => this.#commit(fill),
-      onCommit: options.onCommit,
-      onStoreError: options.onStoreError,
+      onCommit,
+      onStoreError,
     });
   }
 
-  static async open(engine: Engine, options: CollectionOptions): Promise<TodoCollection> {
+  static async open(engine: Engine, options: CollectionOptions = {}): Promise<TodoCollection> {
     const collection = new TodoCollection(engine, options);
-    collection.#replica.take(await engine.pull());
+    const replica = collection.#replica;
+    await replica.load(await engine.load(), replica.bookmark);
     return collection;
   }
 
@@ -82,10 +73,6 @@ export class TodoCollection {
    */
   get version(): Version {
     return this.#replica.bookmark.version;
-  }
-
-  get readOnly(): boolean {
-    return this.#options.readOnly;
   }
 
   get count(): number {
@@ -106,11 +93,11 @@ export class TodoCollection {
     return this.#freshness.ageSeconds;
   }
 
-  /** Call this before every read, and await the result, if there is one. `Freshness.refresh` explains `turn`. */
-  refresh(turn?: object): undefined | Promise<void> {
+  /** Call this before every read, and await the result, if there is one. */
+  refresh(): undefined | Promise<void> {
     // The engine is being closed, and must not be asked any more.
     if (this.#isClosed) throw new StoreError("the store is closed");
-    return this.#freshness.refresh(turn);
+    return this.#freshness.refresh();
   }
 
   /** Rejects with a `StoreError` if requests fail now and will keep failing until the cause is fixed. */
@@ -119,7 +106,7 @@ export class TodoCollection {
     try {
       await this.#engine.checkReady?.();
     } catch (error) {
-      if (error instanceof StoreError) this.#options.onStoreError(error);
+      if (error instanceof StoreError) this.#onStoreError(error);
       throw error;
     }
   }
@@ -151,7 +138,7 @@ export class TodoCollection {
     return this.#list.items();
   }
 
-  /** Calls the watcher with all changes from now on. Returns a function that stops this. */
+  /** Calls the watcher for all changes from now on. Returns a function that stops this. */
   watch(watcher: Watcher): () => void {
     return this.#replica.watch(watcher);
   }
@@ -162,27 +149,12 @@ export class TodoCollection {
   }
 
   /**
-   * The changes since a bookmark, with field names spelled as stored. Undefined if the bookmark is too old or from
-   * another history.
+   * The latest change of each item that has changed since a bookmark, in order of version. Field names are spelled as
+   * this instance sends them. Undefined if the bookmark is too old or from another history. Iterate over the result
+   * before you await anything.
    */
-  async changesSince(since: Bookmark): Promise<PastChanges | undefined> {
-    await this.refresh();
-    const { epoch, version } = this.#replica.bookmark;
-    const age = version - since.version;
-    const isPruned = since.epoch === this.#tooOld.epoch && since.version <= this.#tooOld.version;
-    if (since.epoch !== epoch || age < 0 || age > pastChangesMax || isPruned) return undefined;
-    if (age === 0) return { epoch, version, changes: [] };
-    const news = await this.#freshness.pullAside(since);
-    if (news.whole) {
-      this.#tooOld = since;
-      return undefined;
-    }
-    const latest = new Map<Version, Change>();
-    for (const change of news.changes) {
-      latest.delete(change.position);
-      latest.set(change.position, change);
-    }
-    return { epoch: news.epoch, version: news.version, changes: [...latest.values()] };
+  changesSince(since: Bookmark): Iterable<Change> | undefined {
+    return this.#replica.changesSince(since);
   }
 
   /**
@@ -191,7 +163,7 @@ export class TodoCollection {
    * outcome that the write would have had.
    */
   async write(write: Write): Promise<DecidedOutcome> {
-    if (!this.#options.readOnly) return this.#queue.add(write);
+    if (!this.readOnly) return this.#queue.add(write);
     await this.refresh();
     const outcome = { ...outcomeOf(write, this.#list, this.version), epoch: this.epoch };
     return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
@@ -210,7 +182,7 @@ export class TodoCollection {
       );
     // The count is checked again inside the commit, because another process may be seeding the same store.
     const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));
-    const outcomes = await this.#commit(writes, { dependsOnAll: true });
+    const outcomes = await this.#commit(writes);
     return outcomes.length > 0 || items.length === 0;
   }
 
@@ -224,21 +196,27 @@ export class TodoCollection {
 
   /**
    * Decides the writes. Makes the result durable first, and then visible to readers. If other processes commit first,
-   * the engine has the writes decided again. If the writes do not depend on what those processes changed, the engine
-   * may store the writes after these changes instead.
+   * the engine has the writes decided again.
    */
-  async #commit(writes: () => readonly Write[], options?: WriteBatchOptions): Promise<readonly DecidedOutcome[]> {
-    const startedAtMs = performance.now();
-    const batch = new WriteBatch(this.#replica, writes, options);
-    try {
-      await this.#engine.commit(batch);
-    } catch (error) {
-      // The commit may have happened anyway, so the next refresh must read the changes from the engine.
+  async #commit(writes: () => readonly Write[]): Promise<readonly DecidedOutcome[]> {
+    for (let attempt = 1; attempt <= commitAttemptsMax; attempt++) {
+      const startedAtMs = performance.now();
+      const batch = new WriteBatch(this.#replica, writes);
+      try {
+        const isStored = await this.#engine.commit(batch);
+        if (isStored) {
+          this.#freshness.wasFreshAt(startedAtMs);
+          if (!batch.show()) this.#freshness.doubt();
+          return batch.outcomes;
+        }
+      } catch (error) {
+        // The commit may have happened anyway, so the next refresh must read the changes from the engine.
+        this.#freshness.doubt();
+        throw error;
+      }
       this.#freshness.doubt();
-      throw error;
+      await this.#freshness.refresh();
     }
-    this.#freshness.wasFreshAt(startedAtMs);
-    if (!batch.show()) this.#freshness.doubt();
-    return batch.outcomes;
+    throw new StoreError("the store was replaced again and again during one commit");
   }
 }

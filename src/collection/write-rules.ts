@@ -2,7 +2,7 @@
 // makes to it. The rules only look at a list and a point in its history. They change neither.
 
 import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
-import type { Bookmark, Plan, PlannedChange, Version } from "./engine.ts";
+import type { Bookmark, PlannedChange, Version } from "./engine.ts";
 import type { ItemList, ItemState } from "./item-list.ts";
 
 /** Does a write's condition hold for an item at this version? */
@@ -31,7 +31,10 @@ export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
 /** The part of a list that the rules read. */
 export type ListView = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
 
-export interface WritePlan extends Plan {
+/** What a batch of writes will store, and how each of them ends. */
+export interface WritePlan {
+  /** In order of version. All versions are later than the state that the plan is based on. */
+  readonly changes: readonly PlannedChange[];
   /** The state that the decisions are based on. */
   readonly decidedOn: Bookmark;
   /** One outcome for each write, in order. */
@@ -67,18 +70,11 @@ export function outcomeOf(write: Write, list: ListView, known: Version): WriteOu
 export function planWrites(writes: readonly Write[], list: ListView, decidedOn: Bookmark): WritePlan {
   const latestById = new Map<string, PlannedChange>();
   const latestByPosition = new Map<Version, PlannedChange>();
-  const dependsOn: string[] = [];
-  let isMovable = true;
   let { version } = decidedOn;
   let { bytesLeft } = list;
   const outcomes = writes.map((write) => {
     const id = keyOf(write);
     const earlier = latestById.get(id);
-    dependsOn.push(id);
-    // If an earlier write of the batch changes the same item, `write.condition` is checked against a version that is
-    // only planned. If the plan were stored after the changes of others, this version would be higher, and the
-    // condition might have a different result. So the plan must not be stored that way.
-    if (earlier && write.kind !== "create" && write.condition) isMovable = false;
     const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
     bytesLeft -= growth;
     if (change) {
@@ -91,36 +87,7 @@ export function planWrites(writes: readonly Write[], list: ListView, decidedOn: 
     }
     return outcome;
   });
-  return {
-    decidedOn,
-    outcomes,
-    changes: [...latestByPosition.values()],
-    dependsOn: isMovable ? dependsOn : undefined,
-  };
-}
-
-/**
- * The same plan, with each version raised by `by`. It is needed if others have committed first, but have changed only
- * items that the plan does not depend on. The engine has then stored the plan after their changes.
- *
- * Items that the plan creates get new positions too; all other items keep theirs. A position is the version that
- * created its item. So if a position is later than the state that the plan is based on, the plan creates the item.
- * `commit_batch` in engines/postgres/postgres-migrations.ts recognises new items by the same rule, `position >
- * since_version`.
- */
-export function movedPlan(plan: WritePlan, by: number): WritePlan {
-  const isNew = ({ position }: PlannedChange) => position > plan.decidedOn.version;
-  return {
-    ...plan,
-    outcomes: plan.outcomes.map((outcome) =>
-      outcome.kind === "done" ? { ...outcome, version: outcome.version + by } : outcome,
-    ),
-    changes: plan.changes.map((change) => ({
-      ...change,
-      version: change.version + by,
-      position: isNew(change) ? change.position + by : change.position,
-    })),
-  };
+  return { decidedOn, outcomes, changes: [...latestByPosition.values()] };
 }
 
 /** `earlier` is the change that the batch has planned for this item so far, if there is one. */

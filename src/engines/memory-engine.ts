@@ -10,6 +10,7 @@ import {
   newEpoch,
   tombstonesMax,
   type Version,
+  type WholeStore,
 } from "../collection/engine.ts";
 
 export class MemoryEngine implements Engine {
@@ -24,22 +25,32 @@ export class MemoryEngine implements Engine {
     return false;
   }
 
-  async pull(since?: Bookmark): Promise<News> {
-    const whole = since?.epoch !== this.#epoch || since.version < this.#prunedThrough;
-    const wanted = (change: Change) => (whole ? change.json !== null : change.version > since.version);
-    return { epoch: this.#epoch, version: this.#version, whole, changes: [...this.#changes.values()].filter(wanted) };
+  async pull(since: Bookmark): Promise<News | undefined> {
+    if (since.epoch !== this.#epoch || since.version < this.#prunedThrough) return undefined;
+    const changes = [...this.#changes.values()].filter(({ version }) => version > since.version);
+    return { epoch: this.#epoch, version: this.#version, changes };
   }
 
-  async commit(batch: Batch): Promise<void> {
-    const { epoch, version: known } = batch.since;
-    const missed = epoch === this.#epoch && known === this.#version ? undefined : await this.pull(batch.since);
-    for (const { version, position, id, json } of batch.decide(missed).changes) {
+  async load(): Promise<WholeStore> {
+    const page = [...this.#changes.values()];
+    const pages = (async function* () {
+      yield page;
+    })();
+    return { epoch: this.#epoch, version: this.#version, prunedThrough: this.#prunedThrough, pages };
+  }
+
+  async commit(batch: Batch): Promise<boolean> {
+    const missed = await this.pull(batch.since);
+    if (!missed) return false;
+    const isNewest = missed.version === batch.since.version;
+    for (const { version, position, id, json } of batch.decide(isNewest ? undefined : missed)) {
       this.#changes.delete(position);
       this.#changes.set(position, { version, position, id, json });
       if (json === null) this.#tombstones.add(position);
       this.#version = version;
     }
     this.#pruneTombstones();
+    return true;
   }
 
   async close(): Promise<void> {}

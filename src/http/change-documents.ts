@@ -8,82 +8,79 @@ import type { FieldNames } from "../items/field-names.ts";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
-import { MissedChangesCache } from "./missed-changes.ts";
 
 /** A document that contains every item is cached for other readers, but no longer than this. */
 const wholeKeptMs = 10_000;
+
+/**
+ * If the changes that a reader missed have more characters than this, the reader gets the document that contains every
+ * item, which all such readers share.
+ */
+const deltaCharactersMax = 4 * 1024 ** 2;
 
 const encoder = new TextEncoder();
 
 export class ChangeDocuments {
   readonly #collection: TodoCollection;
   readonly #fieldNames: FieldNames;
-  readonly #missed: MissedChangesCache;
   #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
 
   constructor(collection: TodoCollection, fieldNames: FieldNames) {
     this.#collection = collection;
     this.#fieldNames = fieldNames;
-    this.#missed = new MissedChangesCache(collection, {
-      textsOf: (until, changes) => this.#delta(until, changes),
-      portionCharacters: Number.POSITIVE_INFINITY,
-    });
   }
 
   async answer(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
     await this.#collection.refresh();
-    const unchanged = this.#headers(this.#collection);
-    if (ifNoneMatchHits(request.headers, unchanged.ETag)) return new Answer(304, unchanged);
-    const missed = since && (await this.#missed.since(since));
-    const headers = this.#headers(missed ?? this.#collection);
-    const document = missed?.portions?.[0] ?? this.#wholeDelta(headers.ETag);
+    const headers = this.#headers();
+    if (ifNoneMatchHits(request.headers, headers.ETag)) return new Answer(304, headers);
+    const document = (since && this.#delta(since)) ?? this.#wholeDelta(headers.ETag);
     return new Answer(200, { ...jsonHeaders, ...headers }, document);
   }
 
-  /**
-   * Returns a change as JSON. `spelled` is the changed item as JSON, with field names spelled as this instance sends
-   * them. If `spelled` is missing, it is made from the stored JSON.
-   */
-  changeJson(epoch: string, { version, position, id, json }: Change, spelled?: string): string {
+  /** Returns a change as JSON. The item must be spelled as this instance sends it. */
+  changeJson(epoch: string, { version, position, id, json }: Change): string {
     const place = `{"version":${version},"position":${position},"id":"${id}"`;
     if (json === null) return `${place},"item":null}`;
-    const item = spelled ?? this.#collection.render(json);
     const etag = JSON.stringify(entityTag(epoch, version, this.#fieldNames));
-    return `${place},"etag":${etag},"item":${item}}`;
+    return `${place},"etag":${etag},"item":${json}}`;
   }
 
-  #headers({ epoch, version }: Bookmark) {
+  #headers() {
+    const { epoch, version, readOnly } = this.#collection;
     const tag = entityTag(epoch, version, this.#fieldNames);
     return {
-      ETag: this.#collection.readOnly ? readOnlyTag(tag) : tag,
+      ETag: readOnly ? readOnlyTag(tag) : tag,
       "Cache-Control": "no-cache",
       Vary: "Accept, Last-Event-ID",
     };
   }
 
-  *#delta(until: Bookmark, changes: readonly Change[]): Generator<string> {
-    yield this.#beginning(until, false);
-    for (const [index, change] of changes.entries())
-      yield `${index === 0 ? "" : ","}${this.changeJson(until.epoch, change)}`;
-    yield "]}";
+  /** Undefined if the changes are not known any more, or are too long. */
+  #delta(since: Bookmark): string | undefined {
+    const changes = this.#collection.changesSince(since);
+    return changes && this.#document(false, changes, deltaCharactersMax);
   }
 
-  #beginning({ epoch, version }: Bookmark, whole: boolean): string {
-    const { readOnly } = this.#collection;
-    return `{"epoch":"${epoch}","version":${version},"readOnly":${readOnly},"whole":${whole},"changes":[`;
+  /** Undefined if the document would have more than `max` characters. */
+  #document(whole: boolean, changes: Iterable<Change>, max = Number.POSITIVE_INFINITY): string | undefined {
+    const { epoch, version, readOnly } = this.#collection;
+    const beginning = `{"epoch":"${epoch}","version":${version},"readOnly":${readOnly},"whole":${whole},"changes":[`;
+    const texts: string[] = [];
+    let characters = beginning.length;
+    for (const change of changes) {
+      const text = this.changeJson(epoch, change);
+      characters += text.length + 1;
+      if (characters > max) return undefined;
+      texts.push(text);
+    }
+    return `${beginning}${texts.join(",")}]}`;
   }
 
   // The document with every item. Readers that ask for it at the same version share it.
   #wholeDelta(etag: string): Uint8Array {
     if (this.#whole?.etag === etag) return this.#whole.document;
-    const { epoch } = this.#collection;
-    const parts = [this.#beginning(this.#collection, true)];
-    for (const item of this.#collection.items()) {
-      if (parts.length > 1) parts.push(",");
-      parts.push(this.changeJson(epoch, item, item.json));
-    }
-    parts.push("]}");
-    const document = encoder.encode(parts.join(""));
+    const document = encoder.encode(this.#document(true, this.#collection.items()));
     this.#whole = { etag, document };
     setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
     return document;

@@ -1,10 +1,9 @@
 // The change feed sends every committed change as it happens (server-sent events). Alternatively, a reader gets one
-// document with all changes since the state that it has seen. For each reader we store little more than the version
-// that it has reached. The latest events are stored once for all readers. Long lists of changes that readers missed
-// before they connected are shared too. A reader that needs older events is told to fetch the list again. So a slow
-// reader needs no more memory than a fast one.
+// document with all changes since the state that it has seen. For each reader we store little more than the state that
+// it has reached. What it has to get next is read from the collection, at the pace of the reader. So a slow reader
+// needs no more memory than a fast one. A reader that is too far behind is told to fetch the list again.
 
-import { type Bookmark, type Change, type News, StoreError, type Version } from "../collection/engine.ts";
+import { type Bookmark, type Change, StoreError } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
@@ -12,9 +11,7 @@ import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "..
 import type { Access } from "./access.ts";
 import { ChangeDocuments } from "./change-documents.ts";
 import { nosniff } from "./headers.ts";
-import { type MissedChanges, MissedChangesCache } from "./missed-changes.ts";
 import { Problem } from "./problem.ts";
-import { portionCharacters, RecentEvents } from "./recent-events.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
@@ -42,35 +39,43 @@ const feedRetrySeconds = 5;
  */
 const stopRetryMs = { min: 500, max: 2_500 };
 
+/**
+ * A reader is sent at most this many characters at a time, or a single event if that event is longer. Because of this
+ * limit, not much has to be buffered for a slow reader.
+ */
+const portionCharacters = 64 * 1024;
+/**
+ * The state of a reader that must fetch the list again. No store has an empty epoch, which is the name of its history.
+ */
+const nowhere: Bookmark = { epoch: "", version: 0 };
+
 const encoder = new TextEncoder();
 const heartbeat = encoder.encode(": still here\n\n");
 
 interface Reader {
   readonly address: string;
-  /**
-   * Every event up to this version was written to the reader's sink, except those in `missed`. Undefined while the feed
-   * is being opened. -1 if the reader must fetch the list again.
-   */
-  version: Version | undefined;
-  /**
-   * The changes that the reader missed before it connected. Undefined if none of them are left to write.
-   */
-  missed: MissedChanges | undefined;
-  /** How many elements of `missed.portions` were written to the reader's sink. */
-  portionCount: number;
+  /** Every event up to this state was written to the reader's sink. Undefined while the feed is being opened. */
+  reached: Bookmark | undefined;
   sink: StreamSink | undefined;
   /** True if everything written to the reader's sink has been sent, so more may be written. */
   hungry: boolean;
+}
+
+/** Several events in a row, encoded to be sent together. They lead from one state to another. */
+interface Portion {
+  readonly from: Bookmark;
+  readonly to: Bookmark;
+  readonly bytes: Uint8Array;
 }
 
 export class ChangeFeed {
   readonly #collection: TodoCollection;
   readonly #options: ChangeFeedOptions;
   readonly #documents: ChangeDocuments;
-  readonly #missedEvents: MissedChangesCache;
   readonly #readers = new Set<Reader>();
   readonly #feedCounts = new Map<string, number>();
-  #recent = new RecentEvents(0);
+  /** The portion that was encoded last. It is kept, because all readers that keep up get the same portion. */
+  #portion: Portion | undefined;
   #stopWatching: (() => void) | undefined;
   #stopped = false;
   #polling = false;
@@ -79,10 +84,6 @@ export class ChangeFeed {
     this.#collection = collection;
     this.#options = options;
     this.#documents = new ChangeDocuments(collection, options.fieldNames);
-    this.#missedEvents = new MissedChangesCache(collection, {
-      textsOf: ({ epoch }, changes) => changes.values().map((change) => this.#event(epoch, change)),
-      portionCharacters,
-    });
   }
 
   get readerCount(): number {
@@ -121,13 +122,10 @@ export class ChangeFeed {
   async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
     const reader: Reader = {
       address: this.#options.access.addressOf(request),
-      version: undefined,
-      missed: undefined,
-      portionCount: 0,
+      reached: undefined,
       sink: undefined,
       hungry: false,
     };
-    // Register the reader before reading the past changes, so that it also gets the changes committed meanwhile.
     this.#join(reader);
     let beginning: string;
     try {
@@ -151,7 +149,7 @@ export class ChangeFeed {
     reader.sink = sink;
     sink.write(encoder.encode(beginning));
     if (this.#stopped) this.#leave(reader);
-    // The feed may have been ended while the past changes were being read.
+    // The feed may have been ended while the store was asked.
     if (!this.#readers.has(reader)) this.#end(sink);
     return {
       pull: () => {
@@ -168,19 +166,13 @@ export class ChangeFeed {
    */
   async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
     await this.#collection.refresh();
-    const missed = since && (await this.#missedEvents.since(since));
-    // While we waited, the whole store may have been replaced. Then the changes that we found are useless.
-    if (missed?.epoch === this.#collection.epoch) reader.missed = missed;
-    const { epoch, version } = reader.missed ?? this.#collection;
-    reader.version = version;
-    const { readOnly } = this.#collection;
+    const { epoch, version, readOnly } = this.#collection;
     const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
-    if (!since) return `${ready}id: ${formatToken({ epoch, version })}\n\n`;
+    const isKnown = since && this.#collection.changesSince(since) !== undefined;
+    reader.reached = isKnown ? since : { epoch, version };
     // If a `resync` event follows, `ready` has no `id`. Otherwise a reader might lose its connection between the two
     // events and reconnect with that `id`. It would never learn that it must fetch the list again.
-    return reader.missed
-      ? `${ready}id: ${formatToken({ epoch, version: since.version })}\n\n`
-      : `${ready}\n${this.#resync()}`;
+    return since && !isKnown ? `${ready}\n${this.#resync()}` : `${ready}id: ${formatToken(reader.reached)}\n\n`;
   }
 
   #join(reader: Reader): void {
@@ -189,8 +181,7 @@ export class ChangeFeed {
     this.#feedCounts.set(reader.address, feedCount + 1);
     this.#readers.add(reader);
     if (this.#stopWatching) return;
-    this.#recent = new RecentEvents(this.#collection.version);
-    const unwatch = this.#collection.watch((news) => this.#take(news));
+    const unwatch = this.#collection.watch((isReplaced) => this.#feedAll(isReplaced));
     const poll = setInterval(() => void this.#poll(), pollMs);
     const beat = setInterval(() => this.#beat(), this.#options.heartbeatMs);
     this.#stopWatching = () => {
@@ -208,21 +199,14 @@ export class ChangeFeed {
     if (this.#readers.size > 0) return;
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-    this.#recent = new RecentEvents(0);
+    this.#portion = undefined;
   }
 
-  #take({ epoch, version, whole, changes }: News): void {
-    if (whole) {
-      this.#recent = new RecentEvents(version);
-      // All items were replaced, and the new versions may be lower than the old ones. So every reader must fetch the
-      // list again. The version -1 makes `#next` send a `resync` event, which tells the reader to do that.
-      for (const reader of this.#readers) if (reader.version !== undefined) reader.version = -1;
-    } else {
-      this.#recent.add(
-        Array.from(changes, (change) => ({ version: change.version, text: this.#event(epoch, change) })),
-      );
+  #feedAll(isReplaced: boolean): void {
+    for (const reader of this.#readers) {
+      if (isReplaced && reader.reached) reader.reached = nowhere;
+      if (reader.hungry) this.#feed(reader);
     }
-    for (const reader of this.#readers) if (reader.hungry) this.#feed(reader);
   }
 
   /**
@@ -230,24 +214,30 @@ export class ChangeFeed {
    * is nothing to write.
    */
   #feed(reader: Reader): void {
-    const { version, sink } = reader;
-    if (version === undefined || !sink) return;
-    const next = this.#next(reader, version);
+    const { reached, sink } = reader;
+    const next = reached && sink && this.#next(reached);
     if (!next) return;
-    reader.version = next.to;
+    reader.reached = next.to;
     reader.hungry = false;
     sink.write(next.bytes);
   }
 
-  #next(reader: Reader, version: Version): { readonly to: Version; readonly bytes: Uint8Array } | undefined {
-    const { missed } = reader;
-    if (version < this.#recent.since || (missed && !missed.portions)) {
-      reader.missed = undefined;
-      return { to: this.#collection.version, bytes: encoder.encode(this.#resync()) };
+  #next(from: Bookmark): Portion | undefined {
+    const { epoch, version } = this.#collection;
+    if (isSame(from, this.#collection)) return undefined;
+    if (this.#portion && isSame(from, this.#portion.from)) return this.#portion;
+    const changes = this.#collection.changesSince(from);
+    if (!changes) return { from, to: { epoch, version }, bytes: encoder.encode(this.#resync()) };
+    let text = "";
+    let to = version;
+    for (const change of changes) {
+      const event = this.#event(epoch, change);
+      if (text !== "" && text.length + event.length > portionCharacters) break;
+      text += event;
+      to = change.version;
     }
-    const bytes = missed?.portions?.[reader.portionCount++];
-    if (reader.portionCount >= (missed?.portions?.length ?? 0)) reader.missed = undefined;
-    return bytes ? { to: version, bytes } : this.#recent.after(version);
+    this.#portion = { from, to: { epoch, version: to }, bytes: encoder.encode(text) };
+    return this.#portion;
   }
 
   #beat(): void {
@@ -292,11 +282,9 @@ function acceptsOnlyJson(request: HttpRequest): boolean {
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
 
-/**
- * Used if the reader sent text that is not a valid token. No store has an empty epoch (the name of its history). So the
- * reader gets the whole list or is told to fetch it.
- */
-const nowhere: Bookmark = { epoch: "", version: 0 };
+function isSame(one: Bookmark, other: Bookmark): boolean {
+  return one.epoch === other.epoch && one.version === other.version;
+}
 
 /**
  * Returns the state that the reader has seen, according to the token that it sent. Undefined if it sent none. A browser
@@ -306,5 +294,6 @@ const nowhere: Bookmark = { epoch: "", version: 0 };
 function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");
   if (token === null || token === "") return undefined;
+  // With text that is not a valid token, the reader gets the whole list, or is told to fetch it.
   return parseToken(token) ?? nowhere;
 }

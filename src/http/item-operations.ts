@@ -71,7 +71,7 @@ export class ItemOperations {
   get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
     const pathId = pathIdOf(route);
     const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
-    const refreshed = this.#collection.refresh(request.turn);
+    const refreshed = this.#collection.refresh();
     return refreshed ? refreshed.then(answer, (error) => this.#answerStale(answer, error)) : answer();
   }
 

@@ -48,7 +48,7 @@ export async function writeStore(
   const written = new RowsHash();
   const engine = new SqliteEngine(path, { readOnly: false });
   try {
-    let since: Bookmark = await engine.pull();
+    let since: Bookmark = await engine.load();
     for await (const items of portions(untilAborted(snapshot.items(), signal))) {
       await engine.commit(batchOf(since, items));
       since = { epoch: since.epoch, version: items.at(-1)?.version ?? since.version };
@@ -85,7 +85,7 @@ function syncFile(path: string): void {
 }
 
 function batchOf(since: Bookmark, items: readonly PlannedChange[]) {
-  return { since, decide: () => ({ changes: items, dependsOn: undefined }), moved() {} };
+  return { since, decide: () => items };
 }
 
 /** Groups the items. Each group is meant for one commit. */

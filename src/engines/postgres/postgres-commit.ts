@@ -8,19 +8,17 @@
 // - locked: lock the clock, which is the row that orders all commits. Make a plan for the newest state, and store it.
 //   This takes two round trips, and nobody else can commit in between.
 
-import { type Batch, type Change, type News, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
+import { type Batch, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";
-import { type KnownHistory, newsFrom, otherHistoryMessage } from "./postgres-history.ts";
+import { type KnownHistory, newsFrom } from "./postgres-history.ts";
 import { type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import {
   type ClockAndChanges,
   commitBatch,
-  everything,
   findBatch,
   lockClock,
   type Point,
   readChanges,
-  renameHistory,
   type SentBatch,
   touchClock,
   voidBatch,
@@ -51,17 +49,18 @@ export class PostgresCommit {
     this.#context = context;
   }
 
-  async run(): Promise<void> {
+  /** Returns false, with nothing stored, if the store's history does not continue from `batch.since`. */
+  async run(): Promise<boolean> {
     for (;;) {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
         // Before the batch makes another plan, find out whether the sent plan was stored. The batch reports the
         // outcomes of its latest plan, and that must be the plan that was stored.
-        if (unanswered && (await this.#settle(unanswered))) return;
+        if (unanswered && (await this.#settle(unanswered))) return true;
         this.#sent = undefined;
-        if (!this.#context.contended && (await this.#optimistic())) return;
-        if (await this.#locked()) return;
+        if (!this.#context.contended && (await this.#optimistic())) return true;
+        return await this.#locked();
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         this.#giveUpOrGoOn(error, unanswered);
@@ -86,17 +85,13 @@ export class PostgresCommit {
         await withTimeout(timeoutsMs.commit, Promise.all([voidBatch(sql, unanswered).execute(), this.#end(sql)]));
         return false;
       }
-      const { start, missed } = await this.#missedFrom(sql, answer);
       // The batch is stored. But its answer was lost, so perhaps the standbys do not have the batch yet. So we commit
       // another write here. The server answers this write only when its synchronous standbys have everything up to this
       // point.
       await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
-      if (missed) {
-        this.#batch.moved(missed, found.version - unanswered.version);
-        // If the store was rolled back to an older version, do not make `start` the newest known point. Then the next
-        // read of changes notices the rollback too. It gives the store a new epoch, which is the name of a history.
-        if (!known.isCut(answer)) known.learn(start);
-      }
+      // If the store was rolled back to an older version, do not make this the newest known point. Then the next read of
+      // changes notices the rollback. Nor if others have committed since: the next read has to ask for their changes.
+      if (!known.isCut(answer) && answer.version === unanswered.version) known.learn(answer);
       return true;
     });
   }
@@ -111,19 +106,17 @@ export class PostgresCommit {
       const { known } = this.#context;
       if (!known.isAt(since)) return false;
       const start = known.newest;
-      const plan = this.#batch.decide(undefined);
+      const changes = this.#batch.decide(undefined);
       // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again,
       // with the newest state.
-      if (plan.changes.length === 0) return false;
-      const sent = this.#send(start, plan);
-      const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, plan)));
+      if (changes.length === 0) return false;
+      const sent = this.#send(start, changes);
+      const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, changes)));
       if (!stored) {
         this.#sent = undefined;
         return false;
       }
-      const { missed, by } = stored;
-      if (by > 0) this.#batch.moved({ ...since, version: since.version + by, whole: false, changes: missed }, by);
-      known.learn({ epoch: start.epoch, version: sent.version + by, batch: sent.batch });
+      known.learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
       return true;
     });
     this.#context.contended = !isStored;
@@ -140,37 +133,24 @@ export class PostgresCommit {
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
       const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
-      if (known.isCut(answer)) {
-        // The store has lost its newest versions, so it gets a new epoch, which is a new name for its history. The
-        // epoch is committed in a transaction of its own. If the batch were in the same transaction and failed, the new
-        // epoch would be lost too, and the loss of versions might never be noticed again.
-        await withTimeout(timeoutsMs.answer, Promise.all([renameHistory(sql, answer.epoch).execute(), this.#end(sql)]));
-        known.leave(answer.epoch);
-        return false;
-      }
-      const { newest } = known;
-      const { start, missed } = await this.#missedFrom(sql, answer);
-      // While the whole store was being read, a concurrent `pull` may have replaced the newest known point. If the new
-      // point is not `start`, the store may have been rolled back. The next attempt checks this.
-      if (known.newest !== newest && !known.isNewest(start)) {
+      const news = known.isCut(answer) ? undefined : newsFrom(answer, this.#batch.since);
+      if (!news) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
         return false;
       }
-      const plan = this.#batch.decide(missed);
+      const start = { epoch: answer.epoch, version: answer.version, batch: answer.batch };
+      const hasMissed = start.version !== this.#batch.since.version;
+      const changes = this.#batch.decide(hasMissed ? news : undefined);
       known.learn(start);
-      this.#context.contended = missed?.whole === true || isTouched(plan, answer.changes);
-      if (plan.changes.length === 0) {
+      this.#context.contended = hasMissed;
+      if (changes.length === 0) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
         return true;
       }
-      const sent = this.#send(start, plan);
-      // This plan is only valid for the locked state. If the connection is lost, the lock is lost too, and other
-      // instances may commit first. Because `dependsOn` is undefined, the database then refuses the plan, instead of
-      // storing it after their changes.
-      const fixed = { ...plan, dependsOn: undefined };
+      const sent = this.#send(start, changes);
       const [stored] = await withTimeout(
         timeoutsMs.commit,
-        Promise.all([commitBatch(sql, start, sent, fixed), this.#end(sql)]),
+        Promise.all([commitBatch(sql, start, sent, changes), this.#end(sql)]),
       );
       if (!stored) throw new StoreError("the connection was lost in the middle of a transaction");
       known.learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
@@ -199,7 +179,7 @@ export class PostgresCommit {
     if (!tryAgain) throw error;
   }
 
-  #send(start: Point, { changes }: Plan): SentBatch {
+  #send(start: Point, changes: readonly PlannedChange[]): SentBatch {
     const version = changes.at(-1)?.version ?? start.version;
     this.#sent = { since: start.version, version, batch: newEpoch() };
     return this.#sent;
@@ -220,20 +200,6 @@ export class PostgresCommit {
     }
   }
 
-  async #missedFrom(sql: Sql, answer: ClockAndChanges): Promise<{ start: Point; missed: News | undefined }> {
-    const { since } = this.#batch;
-    const { epoch, version, batch } = answer;
-    const start = { epoch, version, batch };
-    const news = newsFrom(answer, since);
-    if (news) return { start, missed: version === since.version ? undefined : news };
-    const missed = { epoch, version, whole: true, changes: await withTimeout(timeoutsMs.load, everything(sql)) };
-    if (epoch !== since.epoch) {
-      this.#context.known.leave(since.epoch);
-      this.#context.onOtherHistory(otherHistoryMessage(since, missed));
-    }
-    return { start, missed };
-  }
-
   async #end(sql: Sql): Promise<void> {
     const { command } = await this.#replicated(sql`commit`);
     if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back");
@@ -250,14 +216,4 @@ export class PostgresCommit {
     if (writer.warningCount === warningsBefore) return result;
     throw new StoreError("the server stopped waiting for its standbys before they had the commit");
   }
-}
-
-/**
- * True if these changes, which other instances have made, touch something that the plan depends on. Then an attempt
- * without the lock would have failed.
- */
-function isTouched({ dependsOn }: Plan, changes: readonly Change[]): boolean {
-  if (!dependsOn) return changes.length > 0;
-  const ids = new Set(dependsOn);
-  return changes.some(({ id }) => ids.has(id));
 }

@@ -2,7 +2,7 @@
 // orders their commits (see postgres-commit.ts). Before a read, the engine asks for the clock's version. All reads
 // that wait at the same time share one such query.
 
-import type { Batch, Bookmark, Engine, News } from "../../collection/engine.ts";
+import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
@@ -109,12 +109,13 @@ export class PostgresEngine implements Engine {
     return this.#pullCount > 0 ? timeoutsMs.answer : timeoutsMs.question;
   }
 
-  async pull(since?: Bookmark): Promise<News> {
-    if (!since) {
-      const whole = await this.#load();
-      this.#known.restart(whole);
-      return whole;
-    }
+  async load(): Promise<WholeStore> {
+    const whole = await this.#load();
+    this.#known.restart(whole);
+    return whole;
+  }
+
+  async pull(since: Bookmark): Promise<News | undefined> {
     const answer = await this.#readNews(() => this.#known.pointAt(since));
     // If `hasLeft` is true, the store has returned to an epoch (the name of a history) that was already over. So it was
     // rolled back, perhaps to a point before the bookmark, and others may have committed since. Then it is not certain
@@ -139,14 +140,14 @@ export class PostgresEngine implements Engine {
     // at another point, and `hasNews` would not notice.
     if (this.#known.isAt(since) || !keepsKnown) this.#known.restart(whole);
     if (whole.epoch !== since.epoch) this.#options.onOtherHistory(otherHistoryMessage(since, whole));
-    return whole;
+    return undefined;
   }
 
   /**
    * Loads the whole store, because `answer` does not lead from the bookmark to the current state. If the store was
    * rolled back, it first gets a new epoch, unless this engine is read-only.
    */
-  async #replace(since: Bookmark, answer: ClockAndChanges): Promise<News & Point> {
+  async #replace(since: Bookmark, answer: ClockAndChanges): Promise<WholeStore & Point> {
     if (this.#options.readOnly) return this.#load();
     if (answer.epoch !== since.epoch) this.#known.leave(since.epoch);
     if (this.#known.isCut(answer)) {
@@ -196,8 +197,8 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async commit(batch: Batch): Promise<void> {
-    await new PostgresCommit(batch, this.#commits).run();
+  async commit(batch: Batch): Promise<boolean> {
+    return new PostgresCommit(batch, this.#commits).run();
   }
 
   async close(): Promise<void> {
@@ -206,7 +207,7 @@ export class PostgresEngine implements Engine {
 
   // This does not use the reader's connection. On that connection, a `hasNews` query could become part of this
   // transaction. It would then see the store as it was when the transaction began.
-  async #load(): Promise<News & Point> {
+  async #load(): Promise<WholeStore & Point> {
     this.#loadCount++;
     try {
       const [, clocks, changes] = await this.#loader.read(timeoutsMs.load, (sql) =>
@@ -220,10 +221,14 @@ export class PostgresEngine implements Engine {
           ]),
         ),
       );
-      const { epoch, version, batch } = usableClock(clocks[0]);
-      return { epoch, version, batch, whole: true, changes };
+      const { epoch, version, batch, prunedThrough } = usableClock(clocks[0]);
+      return { epoch, version, batch, prunedThrough, pages: onePage(changes) };
     } finally {
       if (--this.#loadCount === 0) void this.#loader.close();
     }
   }
+}
+
+async function* onePage(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
+  yield [...changes];
 }

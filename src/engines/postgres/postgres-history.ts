@@ -106,7 +106,7 @@ export async function readNews(
 export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undefined {
   const { epoch, version, changes } = answer;
   if (epoch !== since.epoch || !answer.continues || since.version < answer.prunedThrough) return undefined;
-  return { epoch, version, whole: false, changes };
+  return { epoch, version, changes };
 }
 
 /** The message for the operator if the store has a different history. */

@@ -5,7 +5,7 @@ import {
   type Bookmark,
   type Change,
   newEpoch,
-  type Plan,
+  type PlannedChange,
   StoreError,
   tombstonesMax,
   type Version,
@@ -42,11 +42,11 @@ export interface SentBatch {
  * The clock, which is the only row of todoitems.store. `standby` tells whether the server that sent it is a standby.
  */
 interface ClockRow extends Point {
+  readonly prunedThrough: Version;
   readonly standby: boolean;
 }
 
 export interface ClockAndChanges extends ClockRow {
-  readonly prunedThrough: Version;
   /**
    * False if the store's history lacks `since` or `known`, the points that `readChanges` asked about. A point of
    * another epoch, which is another history, is not checked.
@@ -87,7 +87,9 @@ export function findBatch(sql: Sql, { since, batch }: SentBatch) {
 }
 
 export function readClock(sql: Sql) {
-  return sql<ClockRow[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
+  return sql<
+    ClockRow[]
+  >`select epoch, version, batch, pruned_through as "prunedThrough", pg_is_in_recovery() as standby from todoitems.store`;
 }
 
 /**
@@ -136,9 +138,8 @@ export async function readChanges(
 }
 
 /**
- * Stores a plan. If others have committed since `start`, the plan is stored after their changes, with higher versions
- * than planned. Returns their changes (`missed`), and how much higher each version is (`by`). Returns undefined if
- * nothing was stored.
+ * Stores changes that were decided for the state `start`. Returns false, with nothing stored, if others have committed
+ * since.
  *
  * If the connection is lost, the caller's transaction is lost too, and the statement may run outside it. Even then it
  * is correct, because `commit_batch` itself locks the clock and checks the state.
@@ -147,16 +148,14 @@ export async function commitBatch(
   sql: Sql,
   start: Point,
   { version, batch }: SentBatch,
-  { changes, dependsOn }: Plan,
-): Promise<{ missed: Change[]; by: number } | undefined> {
+  changes: readonly PlannedChange[],
+): Promise<boolean> {
   const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
   const [{ answer } = { answer: null }] = await sql<{ answer: string | null }[]>`
     select todoitems.commit_batch(${start.epoch}, ${start.version}, ${start.batch}, ${version}, ${batch},
-      ${changes.map(lineOf).join("\n")}, ${replaced.join(",")}, ${dependsOn ? dependsOn.join("\n") : null},
+      ${changes.map(lineOf).join("\n")}, ${replaced.join(",")}, ${null},
       ${pruneEvery}, ${tombstonesMax}, ${historyLength}) as answer`;
-  if (answer === null) return undefined;
-  const [by, ...missed] = answer.split("\n");
-  return { missed: missed.map(changeOf), by: Number(by) };
+  return answer !== null;
 }
 
 // Rows are sent as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, would
@@ -180,7 +179,7 @@ export async function everything(sql: Sql): Promise<Iterable<Change>> {
   };
   await sql<{ line: string }[]>`
     select concat_ws(E'\t', version, position, id, json) || E'\n' as line
-    from todoitems.item where json is not null order by version`.forEach(({ line }) => {
+    from todoitems.item order by version`.forEach(({ line }) => {
     lines.push(line);
     if (lines.length === linesInPage) turnPage();
   });
@@ -188,7 +187,6 @@ export async function everything(sql: Sql): Promise<Iterable<Change>> {
   return readPages(pages);
 }
 
-const tab = 0x09;
 const lineBreak = 0x0a;
 
 /** Drops each page after reading it, so that its memory can be reused. */
@@ -203,7 +201,8 @@ function* readPages(pages: Buffer[]): Iterable<Change> {
       return text;
     };
     while (start < bytes.length) {
-      yield { version: Number(field(tab)), position: Number(field(tab)), id: field(tab), json: field(lineBreak) };
+      const [version, position, id = "", json = null] = field(lineBreak).split("\t");
+      yield { version: Number(version), position: Number(position), id, json };
     }
   }
 }
@@ -215,7 +214,6 @@ function changeOf(line: string): Change {
 }
 
 interface ClockLine extends ClockRow {
-  readonly prunedThrough: Version;
   /** The names of the batches that led to `since` and `known`. A name is empty if the history lacks that version. */
   readonly batchAtSince: string;
   readonly batchAtKnown: string;

@@ -2,7 +2,7 @@
 // would make the text twice as long. The last number of a row is the version of the row that it replaces, or 0 if it
 // replaces none.
 
-import type { Bookmark, Change, News, Plan, PlannedChange, Version } from "../../collection/engine.ts";
+import type { Bookmark, Change, News, PlannedChange, Version } from "../../collection/engine.ts";
 
 type Row = readonly [version: Version, position: Version, id: string, json: string | null, replaces: Version];
 
@@ -18,16 +18,17 @@ export type ToThread =
 
 export type FromThread =
   | readonly ["done"]
+  | readonly ["behind"]
   /**
    * `retired` is true if somebody has replaced, removed or changed the files of the store. The thread then no longer
    * uses them.
    */
   | readonly ["failed", message: string, undecided: boolean, retired: boolean]
-  | readonly ["missed", state: Bookmark, whole: boolean, rows: readonly Row[]]
+  | readonly ["missed", state: Bookmark, rows: readonly Row[]]
   /** Not an answer to a request, but a message for the operator. */
   | readonly ["warning", message: string];
 
-export function rowsOf({ changes }: Plan): Row[] {
+export function rowsOf(changes: readonly PlannedChange[]): Row[] {
   return changes.map(({ version, position, id, json, replaces }) => [version, position, id, json, replaces ?? 0]);
 }
 
@@ -41,11 +42,11 @@ export function changesOf(rows: readonly Row[]): PlannedChange[] {
   }));
 }
 
-export function missedMessage({ epoch, version, whole, changes }: News): FromThread {
+export function missedMessage({ epoch, version, changes }: News): FromThread {
   const rows = Array.from(changes, ({ version, position, id, json }: Change): Row => [version, position, id, json, 0]);
-  return ["missed", { epoch, version }, whole, rows];
+  return ["missed", { epoch, version }, rows];
 }
 
-export function newsOf([, state, whole, rows]: Extract<FromThread, readonly ["missed", ...unknown[]]>): News {
-  return { ...state, whole, changes: changesOf(rows) };
+export function newsOf([, state, rows]: Extract<FromThread, readonly ["missed", ...unknown[]]>): News {
+  return { ...state, changes: changesOf(rows) };
 }

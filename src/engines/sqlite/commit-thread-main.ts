@@ -1,6 +1,6 @@
 // The code that runs in the thread of a `CommitThread`: a SqliteEngine that is driven by messages.
 
-import { type News, type Plan, StoreError } from "../../collection/engine.ts";
+import { type News, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import { changesOf, type FromThread, missedMessage, type ToThread } from "./commit-messages.ts";
 import { SqliteEngine } from "./sqlite-engine.ts";
 
@@ -8,7 +8,7 @@ declare const self: Worker;
 
 let engine: SqliteEngine | undefined;
 /** The plan that the latest call of `decideAgain` has asked for. Undefined if there was no such call. */
-let planned: PromiseWithResolvers<Plan> | undefined;
+let planned: PromiseWithResolvers<readonly PlannedChange[]> | undefined;
 
 /**
  * A checkpoint copies the log into the store. This takes several syncs, and a commit would have to wait for them. So
@@ -27,7 +27,7 @@ function send(message: FromThread): void {
  * Sends the changes of other processes to the thread that answers requests. That thread makes a new plan, and the
  * promise resolves to the plan.
  */
-function decideAgain(missed: News): Promise<Plan> {
+function decideAgain(missed: News): Promise<readonly PlannedChange[]> {
   planned = Promise.withResolvers();
   send(missedMessage(missed));
   return planned.promise;
@@ -42,7 +42,7 @@ function checkpointLater(): void {
   else checkpointTimer = setTimeout(() => engine?.checkpoint(), quietMs);
 }
 
-async function handle(message: ToThread): Promise<void> {
+async function handle(message: ToThread): Promise<boolean> {
   clearTimeout(checkpointTimer);
   switch (message[0]) {
     case "open":
@@ -51,26 +51,28 @@ async function handle(message: ToThread): Promise<void> {
         isJoined: true,
         onWarning: (text) => send(["warning", text]),
       });
-      return;
+      return true;
     case "commit": {
       const [, since, rows] = message;
-      const plan = { changes: changesOf(rows), dependsOn: undefined };
-      await engine?.commitOnly({ since, decide: (missed) => (missed ? decideAgain(missed) : plan) });
-      return;
+      const changes = changesOf(rows);
+      const decide = (missed: News | undefined) => (missed ? decideAgain(missed) : changes);
+      return (await engine?.commitOnly({ since, decide })) ?? false;
     }
     case "check-ready":
       await engine?.checkReady();
-      return;
+      return true;
     case "close":
       await engine?.close();
-      return;
+      return true;
+    default:
+      return true;
   }
 }
 
 self.onmessage = async ({ data }: MessageEvent<string>) => {
   const message: ToThread = JSON.parse(data);
   if (message[0] === "plan") {
-    planned?.resolve({ changes: changesOf(message[1]), dependsOn: undefined });
+    planned?.resolve(changesOf(message[1]));
     return;
   }
   if (message[0] === "abandon") {
@@ -78,8 +80,7 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
     return;
   }
   try {
-    await handle(message);
-    send(["done"]);
+    send([(await handle(message)) ? "done" : "behind"]);
     if (message[0] === "commit") checkpointLater();
   } catch (error) {
     const retired = engine?.isRetired ?? false;

@@ -5,7 +5,7 @@
 // request gets one answer, and there is one request at a time. Only a commit may need more: if the thread finds that
 // others have committed first, it sends their changes, keeps its lock, and gets another plan.
 
-import { type Batch, type Bookmark, type News, type Plan, StoreError } from "../../collection/engine.ts";
+import { type Batch, type Bookmark, type News, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import { type FromThread, newsOf, rowsOf, type ToThread } from "./commit-messages.ts";
 
 export interface CommitThreadOptions {
@@ -50,7 +50,7 @@ export class CommitThread {
    * Stores a batch, and returns the state of the store after it. `onPlan` is called for each plan, with the state that
    * the plan leads to.
    */
-  commit(batch: Batch, onPlan: (planned: Bookmark) => void): Promise<Bookmark> {
+  commit(batch: Batch, onPlan: (planned: Bookmark) => void): Promise<Bookmark | undefined> {
     return this.#inTurn(async () => {
       const defects: unknown[] = [];
       let planned = batch.since;
@@ -70,6 +70,7 @@ export class CommitThread {
       try {
         let answer = await this.#ask(first);
         while (answer[0] === "missed") answer = await this.#ask(decide(newsOf(answer)));
+        if (answer[0] === "behind") return undefined;
       } catch (error) {
         throw defects.length > 0 ? defects[0] : error;
       }
@@ -127,6 +128,6 @@ export class CommitThread {
   }
 }
 
-function stateAfter({ epoch, version }: Bookmark, { changes }: Plan): Bookmark {
+function stateAfter({ epoch, version }: Bookmark, changes: readonly PlannedChange[]): Bookmark {
   return { epoch, version: changes.at(-1)?.version ?? version };
 }

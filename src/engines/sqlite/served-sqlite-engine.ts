@@ -2,7 +2,14 @@
 // another thread would take as long as half a commit. Once commits turn out to be slow, it hands them to a thread of
 // their own. Then requests are answered while the disk syncs.
 
-import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../collection/engine.ts";
+import {
+  type Batch,
+  type Bookmark,
+  type Engine,
+  type News,
+  StoreError,
+  type WholeStore,
+} from "../../collection/engine.ts";
 import { CommitThread } from "./commit-thread.ts";
 import { SqliteEngine } from "./sqlite-engine.ts";
 
@@ -53,7 +60,7 @@ export class ServedSqliteEngine implements Engine {
     return planned?.version === news.version && planned.epoch === news.epoch && settled ? settled() : true;
   }
 
-  async pull(since?: Bookmark): Promise<News> {
+  async pull(since: Bookmark): Promise<News | undefined> {
     // The outcome of a commit may be unknown. `checkReady` makes sure that this commit either is in the file for good,
     // or never will be.
     if (this.#isUndecided && !this.#engine.isRetired) await this.#thread?.checkReady();
@@ -61,13 +68,18 @@ export class ServedSqliteEngine implements Engine {
     return this.#watched(this.#engine.pull(since));
   }
 
-  async commit(batch: Batch): Promise<void> {
+  load(): Promise<WholeStore> {
+    return this.#watched(this.#engine.load());
+  }
+
+  async commit(batch: Batch): Promise<boolean> {
     if (this.#thread && this.#isInThread && !this.#engine.isRetired) return this.#commitInThread(this.#thread, batch);
-    await this.#watched(this.#engine.commit(batch));
+    const isStored = await this.#watched(this.#engine.commit(batch));
     // Limit the time of a single sync, because one very slow sync does not mean that the disk is slow.
     const syncMs = Math.min(this.#engine.syncMs, 2 * this.#slowSyncMs);
     this.#syncMs += (syncMs - this.#syncMs) * newestShare;
     if (this.#syncMs > this.#slowSyncMs) this.#startThread();
+    return isStored;
   }
 
   /**
@@ -124,7 +136,7 @@ export class ServedSqliteEngine implements Engine {
       });
   }
 
-  async #commitInThread(thread: CommitThread, batch: Batch): Promise<void> {
+  async #commitInThread(thread: CommitThread, batch: Batch): Promise<boolean> {
     const visible = Promise.withResolvers<void>();
     let settled: Promise<boolean> | undefined;
     const underWay = {
@@ -134,7 +146,8 @@ export class ServedSqliteEngine implements Engine {
     this.#underWay = underWay;
     try {
       const state = await thread.commit(batch, (planned) => (underWay.planned = planned));
-      this.#engine.noteCommit(state);
+      if (state) this.#engine.noteCommit(state);
+      return state !== undefined;
     } catch (error) {
       this.#isUndecided ||= error instanceof StoreError && error.undecided;
       throw error;

@@ -9,10 +9,10 @@ import {
   type Change,
   type Engine,
   type News,
-  type Plan,
   type PlannedChange,
   StoreError,
   type Version,
+  type WholeStore,
 } from "../../collection/engine.ts";
 import { ChangeTable } from "./change-table.ts";
 import { GuardedDatabase } from "./guarded-database.ts";
@@ -38,7 +38,7 @@ export interface SqliteEngineOptions {
  * A batch whose plan may come from another thread. Until the plan has arrived, nothing else may be asked of the engine.
  */
 interface DecidedLater extends Pick<Batch, "since"> {
-  decide(missed: News | undefined): Plan | Promise<Plan>;
+  decide(missed: News | undefined): readonly PlannedChange[] | Promise<readonly PlannedChange[]>;
 }
 
 export class SqliteEngine implements Engine {
@@ -103,16 +103,29 @@ export class SqliteEngine implements Engine {
     this.#sweep.missed();
   }
 
-  async pull(since?: Bookmark): Promise<News> {
+  async pull(since: Bookmark): Promise<News | undefined> {
     const { epoch, version } = this.#lastKnown;
     // If the files were replaced, they are not read any more. But a caller that already has everything may go on
     // reading from memory, so it gets an empty answer.
-    if (this.#files.isRetired && since?.epoch === epoch && since.version === version) {
-      return { epoch, version, whole: false, changes: [] };
+    if (this.#files.isRetired && since.epoch === epoch && since.version === version) {
+      return { epoch, version, changes: [] };
     }
     this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     return this.#attempt(() => this.#database.transaction(() => this.#news(since))());
+  }
+
+  async load(): Promise<WholeStore> {
+    this.#files.check();
+    if (this.#hasFailedCommit) await this.#eraseFailedCommit();
+    return this.#attempt(() =>
+      this.#database.transaction(() => {
+        const { epoch, prunedThrough } = this.#storeRow.read();
+        this.#dataVersion = this.#readDataVersion();
+        this.#lastKnown = { epoch, version: this.#table.version() };
+        return { ...this.#lastKnown, prunedThrough, pages: this.#pages() };
+      })(),
+    );
   }
 
   /** Throws if another program has replaced, removed or changed the files. */
@@ -132,19 +145,21 @@ export class SqliteEngine implements Engine {
     this.#files.retireToo(reason);
   }
 
-  async commit(batch: Batch): Promise<void> {
-    await this.commitOnly(batch);
+  async commit(batch: Batch): Promise<boolean> {
+    const isStored = await this.commitOnly(batch);
     this.checkpoint();
+    return isStored;
   }
 
   /**
    * Commits, but does not copy the log into the store. The caller must call `checkpoint` to do that, at a time when it
    * delays nobody.
    */
-  async commitOnly(batch: Batch | DecidedLater): Promise<void> {
+  async commitOnly(batch: Batch | DecidedLater): Promise<boolean> {
     try {
-      await this.#commit(batch);
+      const isStored = await this.#commit(batch);
       this.#lastFailed = false;
+      return isStored;
     } catch (error) {
       this.#lastFailed = true;
       throw error;
@@ -161,7 +176,7 @@ export class SqliteEngine implements Engine {
     return this.#files.isLogLong();
   }
 
-  async #commit(batch: Batch | DecidedLater): Promise<void> {
+  async #commit(batch: Batch | DecidedLater): Promise<boolean> {
     if (this.#files.isRetired) this.#files.check();
     if (this.#hasFailedCommit) await this.#eraseFailedCommit();
     await this.#begin();
@@ -171,9 +186,12 @@ export class SqliteEngine implements Engine {
       // Check only now. It may have taken long to get the lock, and the files may have been replaced meanwhile.
       this.#files.check();
       const missed = this.#missed(batch.since);
+      if (missed === "behind") {
+        this.#rollBack();
+        return false;
+      }
       if (this.#sweep.wantsSurvey) this.#survey();
-      const plan = batch.decide(missed);
-      ({ changes } = plan instanceof Promise ? await plan : plan);
+      changes = await batch.decide(missed);
       sweptCount = this.#store(changes);
       this.#runCommit();
     } catch (error) {
@@ -182,6 +200,7 @@ export class SqliteEngine implements Engine {
     this.#files.checkCommit();
     this.#lastKnown = { ...this.#lastKnown, version: changes.at(-1)?.version ?? this.#lastKnown.version };
     this.#sweep.committed(changes, sweptCount);
+    return true;
   }
 
   async checkReady(): Promise<void> {
@@ -336,24 +355,31 @@ export class SqliteEngine implements Engine {
     if (!this.#files.isRetired && this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
   }
 
-  #missed(since: Bookmark): News | undefined {
+  #missed(since: Bookmark): News | undefined | "behind" {
     const { epoch, version } = this.#lastKnown;
     const knowsAll = epoch === since.epoch && version === since.version;
-    return knowsAll && this.#readDataVersion() === this.#dataVersion ? undefined : this.#news(since);
+    return knowsAll && this.#readDataVersion() === this.#dataVersion ? undefined : (this.#news(since) ?? "behind");
   }
 
-  #news(since?: Bookmark): News {
+  #news(since: Bookmark): News | undefined {
     // The data version is read before the changes. If another process commits in between, its changes are reported as
     // news a second time. That does no harm.
     this.#dataVersion = this.#readDataVersion();
     const { epoch, prunedThrough } = this.#storeRow.read();
     const version = this.#table.version();
-    const whole = since?.epoch !== epoch || since.version < prunedThrough || since.version > version;
+    const whole = since.epoch !== epoch || since.version < prunedThrough || since.version > version;
     // If there are changes newer than the last one known here, another process has stored them. Then tell `#sweep` that
     // it no longer knows all rows.
-    if (since && version > this.#lastKnown.version) this.#sweep.missed();
+    if (version > this.#lastKnown.version) this.#sweep.missed();
     this.#lastKnown = { epoch, version };
-    return { epoch, version, whole, changes: whole ? this.#everyChange() : this.#table.readAfter(since.version, -1) };
+    return whole ? undefined : { epoch, version, changes: this.#table.readAfter(since.version, -1) };
+  }
+
+  // Yields the latest change of each item.
+  async *#pages(): AsyncGenerator<Change[]> {
+    const rows = [...this.#everyChange()];
+    const latest = new Map(rows.map((row) => [row.position, row]));
+    yield rows.filter((row) => latest.get(row.position) === row);
   }
 
   // Reads a page of rows at a time. Reading all rows at once would take more memory than the items themselves; reading

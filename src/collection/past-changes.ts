@@ -1,0 +1,56 @@
+// Remembers which items changed last, so that readers who were away get what they missed without a question to the
+// store. Only the places of the changes are kept here: the items themselves are in the list.
+
+import { firstIndexWhere } from "./binary-search.ts";
+import type { Change, Version } from "./engine.ts";
+import type { ItemList } from "./item-list.ts";
+
+/** At least this many changes are remembered. A reader that missed more has to fetch the whole list. */
+const rememberedMin = 50_000;
+/** The oldest changes are forgotten this many at a time, because each time costs a copy of the others. */
+const forgottenAtOnce = 10_000;
+
+interface PastChange extends Omit<Change, "json"> {
+  readonly isDeletion: boolean;
+}
+
+export class PastChanges {
+  /** In order of version. */
+  readonly #changes: PastChange[] = [];
+  /** All changes after this version are remembered. */
+  #since: Version;
+
+  constructor(since: Version) {
+    this.#since = since;
+  }
+
+  add({ version, position, id, json }: Change): void {
+    this.#changes.push({ version, position, id, isDeletion: json === null });
+    if (this.#changes.length < rememberedMin + forgottenAtOnce) return;
+    const forgotten = this.#changes.splice(0, forgottenAtOnce);
+    this.#since = forgotten.at(-1)?.version ?? this.#since;
+  }
+
+  reachesBackTo(version: Version): boolean {
+    return version >= this.#since;
+  }
+
+  /**
+   * The latest change of each item that has changed after a version, in order of version. Items are spelled as the list
+   * sends them. Iterate over the result before the list changes again.
+   */
+  *after(version: Version, list: ItemList): Generator<Change> {
+    const first = firstIndexWhere(this.#changes, (change) => change.version > version);
+    for (let index = first; index < this.#changes.length; index++) {
+      const change = this.#changes[index];
+      if (!change) return;
+      const { isDeletion, ...place } = change;
+      if (isDeletion) yield { ...place, json: null };
+      else {
+        const item = list.find(change.id);
+        // If the item has another version now, a later change of this item follows.
+        if (item?.version === change.version) yield { ...place, json: list.json(item) };
+      }
+    }
+  }
+}
