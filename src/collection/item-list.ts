@@ -4,8 +4,7 @@
 import { type FieldNames, respell } from "../items/field-names.ts";
 import { idKey } from "../items/todo-item.ts";
 import type { Change, Version } from "./engine.ts";
-import type { ListPiece } from "./list-blocks.ts";
-import { ListDocument, type ListedItem } from "./list-document.ts";
+import { ListDocument, type ListedItem, type ListPiece } from "./list-document.ts";
 
 export interface ItemState {
   readonly version: Version;
@@ -41,16 +40,6 @@ export class ItemList {
   /** The list as it is sent. Shared by all answers, so do not change it. */
   pieces(): readonly ListPiece[] {
     return this.#document.pieces();
-  }
-
-  /** Compresses some of the chunks of the list that have changed. Returns true if all chunks are compressed now. */
-  compressSome(): boolean {
-    return this.#document.compressSome();
-  }
-
-  /** The list as a gzip stream. Shared by all answers, so do not change it. */
-  gzipPieces(): readonly ListPiece[] {
-    return this.#document.gzipPieces();
   }
 
   /** Finds an item by its ID in lower case. */

@@ -7,7 +7,7 @@ import type { IdentifiedItem } from "../items/todo-item.ts";
 import { type Bookmark, type Change, type Engine, StoreError, type Version } from "./engine.ts";
 import { Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList, type ItemState } from "./item-list.ts";
-import type { ListPiece } from "./list-blocks.ts";
+import type { ListPiece } from "./list-document.ts";
 import { Replica, type Watcher } from "./replica.ts";
 import { WriteBatch } from "./write-batch.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -114,19 +114,6 @@ export class TodoCollection {
   /** The whole list, ready to send. Shared by all answers, so do not change it. */
   list(): readonly ListPiece[] {
     return this.#list.pieces();
-  }
-
-  /**
-   * Does a part of the work for `gzipList`. Returns true if all of the work is done. Otherwise, call this again later,
-   * so that other requests do not have to wait.
-   */
-  compressSome(): boolean {
-    return this.#list.compressSome();
-  }
-
-  /** The whole list as a gzip stream. */
-  gzipList(): readonly ListPiece[] {
-    return this.#list.gzipPieces();
   }
 
   read(id: string): ItemState | undefined {

@@ -26,6 +26,10 @@ export class MemoryEngine implements Engine {
   }
 
   async pull(since: Bookmark): Promise<News | undefined> {
+    return this.#newsSince(since);
+  }
+
+  #newsSince(since: Bookmark): News | undefined {
     if (since.epoch !== this.#epoch || since.version < this.#prunedThrough) return undefined;
     const changes = [...this.#changes.values()].filter(({ version }) => version > since.version);
     return { epoch: this.#epoch, version: this.#version, changes };
@@ -40,7 +44,7 @@ export class MemoryEngine implements Engine {
   }
 
   async commit(batch: Batch): Promise<boolean> {
-    const missed = await this.pull(batch.since);
+    const missed = this.#newsSince(batch.since);
     if (!missed) return false;
     const isNewest = missed.version === batch.since.version;
     for (const { version, position, id, json } of batch.decide(isNewest ? undefined : missed)) {

@@ -3,7 +3,7 @@
 
 import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
-import type { ListPiece } from "../collection/list-blocks.ts";
+import type { ListPiece } from "../collection/list-document.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
@@ -14,6 +14,7 @@ import { checkMediaType, decodeBody } from "./body.ts";
 import { type Compression, gzipBytesMin } from "./compression.ts";
 import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders, serviceLinks } from "./headers.ts";
+import { ListCompression } from "./list-compression.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
 import { Problem, problemAnswer } from "./problem.ts";
@@ -57,7 +58,7 @@ export class ItemOperations {
   readonly #compression: Compression;
   readonly #options: ItemOperationsOptions;
   #list: SentList | undefined;
-  #isCompressing = false;
+  readonly #listCompression = new ListCompression();
   #warnedOfListSize = false;
 
   constructor(collection: TodoCollection, compression: Compression, options: ItemOperationsOptions) {
@@ -113,14 +114,11 @@ export class ItemOperations {
     return ifNoneMatchHits(headers, list.etag) ? answers.notModified : answers.whole;
   }
 
-  /** Returns the plain list while the compressed one is being prepared. */
+  /** Returns the plain list while a long one is being compressed. */
   #gzipOf(list: SentList): ListAnswers {
-    if (!list.gzip && !this.#collection.compressSome()) {
-      this.#compressSoon();
-      return list.plain;
-    }
-    list.gzip ??= this.#listAnswers(gzipTag(list.etag), this.#collection.gzipList(), { "Content-Encoding": "gzip" });
-    return list.gzip;
+    const piece = list.gzip ? undefined : this.#listCompression.compressed(this.#collection.list());
+    if (piece) list.gzip = this.#listAnswers(gzipTag(list.etag), [piece], { "Content-Encoding": "gzip" });
+    return list.gzip ?? list.plain;
   }
 
   /**
@@ -133,17 +131,6 @@ export class ItemOperations {
     const etag = this.#tag(version);
     this.#list = { epoch, version, etag, plain: this.#listAnswers(etag, this.#collection.list()), gzip: undefined };
     return this.#list;
-  }
-
-  /** Compresses the list bit by bit, and lets other requests be answered in between. */
-  #compressSoon(): void {
-    if (this.#isCompressing) return;
-    this.#isCompressing = true;
-    const step = () => {
-      if (this.#collection.compressSome()) this.#isCompressing = false;
-      else setImmediate(step);
-    };
-    setImmediate(step);
   }
 
   #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {

@@ -16,7 +16,7 @@ let notices: string[];
 beforeEach(async () => {
   engine = new RemoteEngine();
   replica = new Replica(new ItemList("as-sent"));
-  replica.take(await engine.store.pull());
+  await replica.load(await engine.store.load(), replica.bookmark);
   notices = [];
   freshness = new Freshness(engine, replica, {
     onStoreError: ({ message }) => notices.push(message),
@@ -26,11 +26,11 @@ beforeEach(async () => {
 
 /** Another process creates an item, as the next version. */
 async function commitElsewhere(): Promise<News> {
-  const since = await engine.store.pull();
+  const since = await engine.store.load();
   const version = since.version + 1;
   const change = { version, position: version, id: `id-${version}`, json: `{"n":${version}}`, replaces: undefined };
   await engine.store.commit(batchOf(since, () => [change]));
-  return { epoch: since.epoch, version, whole: false, changes: [change] };
+  return { epoch: since.epoch, version, changes: [change] };
 }
 
 const list = () => listText(replica.list.pieces());
@@ -86,45 +86,6 @@ test("idle resolves once no refresh is in progress, even if one has failed", asy
   await idle;
 });
 
-describe("a turn token", () => {
-  test("saves a second query, but only within the same turn", () => {
-    const [turn, next] = [{}, {}];
-    freshness.refresh(turn);
-    freshness.refresh(turn);
-    expect(engine.questionCount).toBe(1);
-    freshness.refresh(next);
-    expect(engine.questionCount).toBe(2);
-    freshness.refresh(turn);
-    expect(engine.questionCount).toBe(3);
-  });
-
-  test("is needed to share an answer: a request without one always asks, and its answer serves no other", () => {
-    freshness.refresh();
-    freshness.refresh();
-    expect(engine.questionCount).toBe(2);
-    freshness.refresh({});
-    freshness.refresh();
-    expect(engine.questionCount).toBe(4);
-  });
-
-  test("saves no query if the first answer was that there is news", async () => {
-    const turn = {};
-    engine.hasNewsResult = true;
-    await freshness.refresh(turn);
-    freshness.refresh(turn);
-    expect(engine.questionCount).toBe(2);
-  });
-
-  test("does not prevent the pull that doubt() asks for", async () => {
-    const turn = {};
-    freshness.refresh(turn);
-    await commitElsewhere();
-    freshness.doubt();
-    await freshness.refresh(turn);
-    expect(list()).toBe('[{"n":1}]');
-  });
-});
-
 describe("a call of doubt()", () => {
   test("makes the next refresh pull, whatever the engine says, but no later refresh", async () => {
     await commitElsewhere();
@@ -160,42 +121,6 @@ describe("a call of doubt()", () => {
   });
 });
 
-describe("a pull for another purpose", () => {
-  test("makes the next refresh pull, even if a refresh has pulled in the meantime", async () => {
-    const arrival = Promise.withResolvers<void>();
-    engine.arrival = arrival.promise;
-    const aside = freshness.pullAside(replica.bookmark);
-    expect(await staysPending(aside)).toBe(true);
-    engine.arrival = undefined;
-    await freshness.refresh();
-    await commitElsewhere();
-    arrival.resolve();
-    await aside;
-    await freshness.refresh();
-    expect(list()).toBe('[{"n":1}]');
-    expect(freshness.refresh()).toBeUndefined();
-    expect(engine.pullCount).toBe(3);
-  });
-
-  test("makes a refresh pull that asked before and is answered in the meantime, and makes it pull only once", async () => {
-    const question = Promise.withResolvers<boolean>();
-    engine.hasNewsResult = question.promise;
-    const refreshing = freshness.refresh();
-    const arrival = Promise.withResolvers<void>();
-    engine.arrival = arrival.promise;
-    const aside = freshness.pullAside(replica.bookmark);
-    expect(await staysPending(aside)).toBe(true);
-    engine.arrival = undefined;
-    await commitElsewhere();
-    question.resolve(false);
-    await refreshing;
-    expect(list()).toBe('[{"n":1}]');
-    expect(engine.pullCount).toBe(2);
-    arrival.resolve();
-    await aside;
-  });
-});
-
 test("changes that a failed pull has read are pulled again, even if the engine no longer reports them", async () => {
   await commitElsewhere();
   engine.hasNewsResult = true;
@@ -207,8 +132,8 @@ test("changes that a failed pull has read are pulled again, even if the engine n
   expect(list()).toBe('[{"n":1}]');
 });
 
-test("if this process commits while a whole store is pulled, the store is pulled again and the commit stays", async () => {
-  engine.whole = true;
+test("if this process commits while the whole store is loaded, the store is loaded again and the commit stays", async () => {
+  engine.isFarBehind = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
   engine.hasNewsResult = true;
@@ -217,7 +142,7 @@ test("if this process commits while a whole store is pulled, the store is pulled
   replica.take(await commitElsewhere());
   arrival.resolve();
   await refreshing;
-  expect(engine.pullCount).toBe(2);
+  expect(engine.loadCount).toBe(2);
   expect(list()).toBe('[{"n":1}]');
 });
 

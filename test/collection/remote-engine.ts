@@ -1,7 +1,7 @@
 // Imitates a store on another machine. The collection has to ask the store whether there are new changes. The answers
 // take as long as the test says.
 
-import type { Batch, Bookmark, Engine, News } from "../../src/collection/engine.ts";
+import type { Batch, Bookmark, Engine, News, WholeStore } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
 export class RemoteEngine implements Engine {
@@ -9,24 +9,32 @@ export class RemoteEngine implements Engine {
   hasNewsResult: boolean | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
-  /** If this is set, `pull` answers only after this promise has resolved. */
+  loadCount = 0;
+  /** If this is set, `pull` and `load` answer only after this promise has resolved. */
   arrival: Promise<void> | undefined;
-  /** If true, `pull` always returns the whole store, as it was when the call began. */
-  whole = false;
+  /** If true, `pull` says that the whole store must be loaded. */
+  isFarBehind = false;
 
   hasNews(): boolean | Promise<boolean> {
     this.questionCount++;
     return this.hasNewsResult;
   }
 
-  async pull(since?: Bookmark): Promise<News> {
+  async pull(since: Bookmark): Promise<News | undefined> {
     this.pullCount++;
-    const news = await this.store.pull(this.whole ? undefined : since);
+    const news = this.isFarBehind ? undefined : await this.store.pull(since);
     await this.arrival;
     return news;
   }
 
-  commit(batch: Batch): Promise<void> {
+  async load(): Promise<WholeStore> {
+    this.loadCount++;
+    const whole = await this.store.load();
+    await this.arrival;
+    return whole;
+  }
+
+  commit(batch: Batch): Promise<boolean> {
     return this.store.commit(batch);
   }
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type Batch, type Bookmark, type Engine, type News, StoreError } from "../../src/collection/engine.ts";
+import { type Batch, type Bookmark, type News, StoreError, type WholeStore } from "../../src/collection/engine.ts";
 import { TodoCollection } from "../../src/collection/todo-collection.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { batchOf } from "../engines/batch-of.ts";
+import { liveItems } from "../engines/latest-changes.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
 import { staysPending } from "../turns.ts";
@@ -16,32 +17,21 @@ class ObservedEngine extends MemoryEngine {
   gate: Promise<void> | undefined;
   loseNextAnswer = false;
 
-  override async commit(batch: Batch): Promise<void> {
+  override async commit(batch: Batch): Promise<boolean> {
     const decide = (missed: News | undefined) => {
-      const plan = batch.decide(missed);
-      this.commits.push(plan.changes.length);
-      return plan;
+      const changes = batch.decide(missed);
+      this.commits.push(changes.length);
+      return changes;
     };
-    await super.commit({ since: batch.since, decide, moved: batch.moved });
+    const isStored = await super.commit({ since: batch.since, decide });
     await this.gate;
-    if (!this.loseNextAnswer) return;
+    if (!this.loseNextAnswer) return isStored;
     this.loseNextAnswer = false;
     throw new StoreError("the answer to COMMIT was lost");
   }
 }
 
 const create = (id: string) => ({ kind: "create", item: { id, json: item(id) } }) as const;
-
-function openCollection(engine: Engine): Promise<TodoCollection> {
-  return TodoCollection.open(engine, {
-    readOnly: false,
-    fieldNames: "as-sent",
-    writeQueueMax: 10,
-    storeBytesMax: Number.POSITIVE_INFINITY,
-    onStoreError() {},
-    onStoreBack() {},
-  });
-}
 
 describe("batching", () => {
   test("writes that arrive together share commits", async () => {
@@ -133,7 +123,7 @@ describe("batching", () => {
 
   test("close waits for the writes already accepted", async () => {
     const engine = new ObservedEngine();
-    const collection = await openCollection(engine);
+    const collection = await TodoCollection.open(engine);
     const write = collection.write(create(ids.one));
     await collection.close();
     expect(engine.commits).toEqual([1]);
@@ -142,7 +132,7 @@ describe("batching", () => {
 
   test("close waits for a refresh in progress before it closes the store", async () => {
     const engine = new RemoteEngine();
-    const collection = await openCollection(engine);
+    const collection = await TodoCollection.open(engine);
     const question = Promise.withResolvers<boolean>();
     engine.hasNewsResult = question.promise;
     const refresh = collection.refresh();
@@ -189,7 +179,7 @@ describe("seeding", () => {
     const [one, two] = [await Service.on(engine), await Service.on(engine)];
     const seedWith = ({ collection }: Service) => collection.seed([{ id: crypto.randomUUID(), json: "{}" }]);
     expect((await Promise.all([seedWith(one), seedWith(two)])).sort()).toEqual([false, true]);
-    expect((await engine.pull()).changes).toHaveLength(1);
+    expect(await liveItems(engine)).toHaveLength(1);
   });
 });
 
@@ -203,8 +193,8 @@ class SlowEngine extends MemoryEngine {
     return this.slow;
   }
 
-  override async pull(...args: Parameters<Engine["pull"]>): Promise<News> {
-    const news = await super.pull(...args);
+  override async pull(since: Bookmark): Promise<News | undefined> {
+    const news = await super.pull(since);
     if (!this.slow) return news;
     this.slow = false;
     this.asked.resolve();
@@ -240,22 +230,21 @@ test("readers that share a query for news also share the pull that follows", asy
   const readers = Array.from({ length: 50 }, () => collection.refresh());
   question.resolve(true);
   await Promise.all(readers);
-  // The store was read once when the collection was opened, and once for all readers.
-  expect(engine.pullCount).toBe(2);
+  expect(engine.pullCount).toBe(1);
 });
 
-test("if a commit overtakes the pull of a whole store, the pull does not undo the commit", async () => {
+test("if a commit overtakes the load of a whole store, the load does not undo the commit", async () => {
   const engine = new RemoteEngine();
   const service = await Service.on(engine);
   await service.create(item(ids.one));
   engine.hasNewsResult = Promise.resolve(true);
-  engine.whole = true;
+  engine.isFarBehind = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
   const reading = service.list();
-  await eventually(async () => expect(engine.pullCount).toBe(2));
+  await eventually(async () => expect(engine.pullCount).toBe(1));
   await service.create(item(ids.two));
-  engine.whole = false;
+  engine.isFarBehind = false;
   arrival.resolve();
   expect(await reading).toBe(`[${item(ids.one)},${item(ids.two)}]`);
 });
@@ -271,21 +260,26 @@ class ReplacedEngine extends MemoryEngine {
     return this.isReplaced;
   }
 
-  override pull(since?: Bookmark): Promise<News> {
+  override pull(since: Bookmark): Promise<News | undefined> {
     return this.isReplaced ? this.successor.pull(since) : super.pull(since);
   }
 
-  override async commit(batch: Batch): Promise<void> {
-    await super.commit(batch);
+  override load(): Promise<WholeStore> {
+    return this.isReplaced ? this.successor.load() : super.load();
+  }
+
+  override async commit(batch: Batch): Promise<boolean> {
+    const isStored = await super.commit(batch);
     this.committed.resolve();
     await this.answer.promise;
+    return isStored;
   }
 }
 
 test("a commit to a store that is then replaced does not show up in the new store's list", async () => {
   const engine = new ReplacedEngine();
   const service = await Service.on(engine);
-  const { epoch } = await engine.successor.pull();
+  const { epoch } = await engine.successor.load();
   const creating = service.create(item(ids.one));
   await engine.committed.promise;
   engine.isReplaced = true;
@@ -294,6 +288,18 @@ test("a commit to a store that is then replaced does not show up in the new stor
   await creating;
   expect(listText(service.collection.list())).toBe("[]");
   expect(service.collection.epoch).toBe(epoch);
+});
+
+test("a write to a store that has been replaced is decided on the new store, and stored there", async () => {
+  const [first, second] = [new MemoryEngine(), new MemoryEngine()];
+  const service = await Service.on(first);
+  await service.create(item(ids.one));
+  first.pull = (since) => second.pull(since);
+  first.load = () => second.load();
+  first.commit = (batch) => second.commit(batch);
+  expect((await service.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
+  expect((await liveItems(second)).map(({ version }) => version)).toEqual([1]);
+  expect(await service.list()).toBe(`[${item(ids.one)}]`);
 });
 
 test("a store that failed to answer is reported as back, once, when it answers", async () => {
@@ -317,13 +323,18 @@ describe("a write whose answer arrives after the collection has loaded another h
     readonly other = new MemoryEngine();
     onStored: (() => Promise<void> | undefined) | undefined;
 
-    override async pull(since?: Bookmark): Promise<News> {
+    override async pull(since: Bookmark): Promise<News | undefined> {
       return this.hasNewsResult === true ? this.other.pull(since) : super.pull(since);
     }
 
-    override async commit(batch: Batch): Promise<void> {
-      await super.commit(batch);
+    override async load(): Promise<WholeStore> {
+      return this.hasNewsResult === true ? this.other.load() : super.load();
+    }
+
+    override async commit(batch: Batch): Promise<boolean> {
+      const isStored = await super.commit(batch);
       await this.onStored?.();
+      return isStored;
     }
   }
 

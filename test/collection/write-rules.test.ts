@@ -3,7 +3,6 @@ import type { PlannedChange } from "../../src/collection/engine.ts";
 import { ItemList } from "../../src/collection/item-list.ts";
 import {
   type Condition,
-  movedPlan,
   outcomeOf,
   planWrites,
   type Write,
@@ -173,55 +172,5 @@ describe("a batch of writes", () => {
     const before = listText(list.pieces());
     planWrites([create(ids.two), remove(ids.one)], list, decidedOn);
     expect(listText(list.pieces())).toBe(before);
-  });
-});
-
-describe("a plan", () => {
-  test("depends on every item that its writes name, including the refused writes", () => {
-    const { dependsOn } = plan(create(ids.two), create(ids.one), update(ids.mixedCase), remove(ids.three, holds));
-    expect(dependsOn).toEqual([ids.two, ids.one, ids.mixedCase.toLowerCase(), ids.three]);
-  });
-
-  test("can be moved if its conditions are checked against stored versions", () => {
-    expect(plan(update(ids.one, holds), create(ids.two), update(ids.two)).dependsOn).toBeDefined();
-  });
-
-  test("cannot be moved if a condition is checked against a version from the same batch", () => {
-    expect(plan(create(ids.two), update(ids.two, holds)).dependsOn).toBeUndefined();
-    expect(plan(update(ids.one), remove(ids.one, fails)).dependsOn).toBeUndefined();
-    expect(plan(remove(ids.one), update(ids.one, holds)).dependsOn).toBeUndefined();
-  });
-});
-
-describe("a plan that was moved", () => {
-  test("has higher versions for all items, but higher positions only for the items that it creates", () => {
-    const moved = movedPlan(plan(update(ids.one), create(ids.two), create(ids.one), remove(ids.three)), 5);
-    expect(moved.outcomes).toEqual([done(16), done(17), { kind: "id-in-use" }, { kind: "not-found" }]);
-    expect(moved.changes).toMatchObject([
-      { id: ids.one, version: 16, position: 3, replaces: 7 },
-      { id: ids.two, version: 17, position: 17, replaces: undefined },
-    ]);
-  });
-
-  test("gives higher positions to items that it creates and then changes or deletes", () => {
-    const moved = movedPlan(plan(create(ids.two), create(ids.three), update(ids.two), remove(ids.three)), 5);
-    expect(moved.changes).toMatchObject([
-      { id: ids.two, version: 18, position: 16 },
-      { id: ids.three, version: 19, position: 17, json: null },
-    ]);
-  });
-
-  test("equals the plan that would have been made after the changes that it does not depend on", () => {
-    const writes = [update(ids.one), create(ids.two), update(ids.two), remove(ids.one), create(ids.one)];
-    const list = listAtTen();
-    const early = planWrites(writes, list, decidedOn);
-    list.apply({ id: ids.mixedCase.toLowerCase(), position: 11, version: 11, json: item(ids.mixedCase) });
-    const late = planWrites(writes, list, { ...decidedOn, version: 11 });
-    expect(movedPlan(early, 1)).toEqual({ ...late, decidedOn });
-  });
-
-  test("gets new positions for exactly the changes that replace no stored row", () => {
-    const { changes } = plan(update(ids.one), create(ids.two), remove(ids.one), create(ids.one), remove(ids.two));
-    for (const { position, replaces } of changes) expect(position > decidedOn.version).toBe(replaces === undefined);
   });
 });

@@ -69,7 +69,7 @@ class FailingEngine extends MemoryEngine {
     return super.pull(...args);
   }
 
-  override async commit(...args: Parameters<MemoryEngine["commit"]>): Promise<void> {
+  override async commit(...args: Parameters<MemoryEngine["commit"]>): Promise<boolean> {
     if (this.failure) throw this.failure;
     return super.commit(...args);
   }

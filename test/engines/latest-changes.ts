@@ -1,17 +1,27 @@
-// Works out the state after a `pull`: the latest change of each item. Older changes of the same item are left out.
+// Works out the state that an engine has stored: the latest change of each item.
 
-import type { Change, News, Version } from "../../src/collection/engine.ts";
+import type { Change, Engine, News, Version, WholeStore } from "../../src/collection/engine.ts";
 
-/**
- * The latest change of each item, in order of version. If the changes are a whole store, deleted items are left out.
- */
-export function latest({ whole, changes }: Pick<News, "whole" | "changes">): Change[] {
+/** The latest change of each item, in order of version. Older changes of the same item are left out. */
+export function latest(news: Pick<News, "changes"> | undefined): Change[] {
   const found = new Map<Version, Change>();
-  for (const change of changes) {
+  for (const change of news?.changes ?? []) {
     found.delete(change.position);
     found.set(change.position, stored(change));
   }
-  return [...found.values()].filter(({ json }) => !whole || json !== null);
+  return [...found.values()];
+}
+
+/** A whole store, read to the end. */
+export async function readWhole({ pages, ...state }: WholeStore): Promise<Omit<WholeStore, "pages"> & News> {
+  const changes: Change[] = [];
+  for await (const page of pages) changes.push(...page);
+  return { ...state, changes };
+}
+
+/** The items of a store, in order of version. */
+export async function liveItems(engine: Engine): Promise<Change[]> {
+  return latest(await readWhole(await engine.load())).filter(({ json }) => json !== null);
 }
 
 /** A change as it is stored, without the field `replaces`, which only a planned change has. */

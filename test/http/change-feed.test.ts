@@ -5,7 +5,6 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { StoreError } from "../../src/collection/engine.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
-import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
@@ -134,28 +133,6 @@ describeOnEveryEngine("the change feed", (start) => {
     });
   }
 
-  test("a token older than the oldest tombstone gets a resync", async () => {
-    const service = await start();
-    await service.create(item(ids.one));
-    const since = await token(service);
-    for (let round = 0; round < 12; round++) {
-      const some = Array.from({ length: 1_000 }, (_, index) => numbered(round * 1_000 + index));
-      await Promise.all(some.map((id) => service.create(item(id))));
-      await Promise.all(some.map((id) => service.fetch("DELETE", `/api/todoitems/${id}`)));
-    }
-    // SQLite removes old tombstones (rows of deleted items) in later commits, a few rows with each change. So many more
-    // changes follow.
-    for (let round = 0; round < 20; round++) {
-      await Promise.all(
-        Array.from({ length: 1_000 }, () => service.send("PUT", "/api/todoitems/", item(ids.one, `"n":${round}`))),
-      );
-    }
-    const feed = await openFeed(service, { since });
-    expect((await feed.next())?.event).toBe("ready");
-    expect((await feed.next())?.event).toBe("resync");
-    expect(JSON.parse(await delta(service, `/changes?since=${since}`))).toMatchObject({ whole: true });
-  });
-
   test("the JSON document without a token has every item with its version", async () => {
     const service = await start();
     await service.create(item(ids.one, exact));
@@ -215,19 +192,22 @@ describeOnEveryEngine("the change feed", (start) => {
     expect([(await feed.next())?.event, (await feed.next())?.event]).toEqual(["ready", "change"]);
   });
 
-  test("a reader that falls too far behind gets a resync, and delays no write", async () => {
+  test("a reader that falls more than 60,000 changes behind gets a resync, and delays no write", async () => {
     const service = await start();
+    await service.create(item(ids.one));
     const feed = await openFeed(service);
     expect((await feed.next())?.event).toBe("ready");
-    const long = "x".repeat(100_000);
-    for (let count = 0; count < 60; count++) await service.create(`{"Notes":"${long}"}`);
+    const write = (index: number) =>
+      ({ kind: "create", item: { id: numbered(index), json: item(numbered(index)) } }) as const;
+    for (let round = 0; round < 60; round++) {
+      const writes = Array.from({ length: 1_000 }, (_, index) => write(round * 1_000 + index));
+      await Promise.all(writes.map((each) => service.collection.write(each)));
+    }
     // Events that were already on their way may still arrive.
     let event = await feed.next();
-    let count = 0;
-    for (; event?.event === "change"; count++) event = await feed.next();
-    expect(count).toBeLessThan(10);
+    while (event?.event === "change") event = await feed.next();
     expect(event).toMatchObject({ event: "resync", id: await token(service) });
-    await service.create(item(ids.one));
+    await service.create(item(ids.two));
     expect(await feed.next()).toMatchObject({ event: "change", id: await token(service) });
   });
 
@@ -366,7 +346,7 @@ describe("access to the change feed", () => {
 });
 
 describe("the change feed on sockets and across processes", () => {
-  for (const kind of engineKinds.filter(({ durable }) => durable)) {
+  for (const kind of engineKinds.filter(({ name }) => name === "postgres")) {
     test(`a feed sends a change by another process, even if no request reads the store [${kind.name}]`, async () => {
       const store = await kind.createStore();
       const here = await Service.on(await store.open());
@@ -386,47 +366,6 @@ describe("the change feed on sockets and across processes", () => {
       await store.dispose();
     });
   }
-
-  test("a change committed by another process while past changes are being read is not missed", async () => {
-    const folder = temporaryFolder();
-    const path = join(folder.path, "store.db");
-    const there = await Service.on(new SqliteEngine(path, { readOnly: false }));
-    const engine = new SqliteEngine(path, { readOnly: false });
-    const here = await Service.on(engine);
-    await here.create(item(ids.one));
-    // Another process commits after this one has checked for changes, and before it reads them.
-    const pull = engine.pull.bind(engine);
-    engine.pull = async (since) => {
-      engine.pull = pull;
-      await there.create(item(ids.two));
-      return pull(since);
-    };
-    const { epoch } = here.collection;
-    expect(JSON.parse(await delta(here, `/changes?since=${epoch}-0`))).toMatchObject({ version: 2 });
-    expect(await here.list()).toContain(item(ids.two));
-    await Promise.all([here, there].map((service) => service.collection.close()));
-    folder.dispose();
-  });
-
-  test("with several workers on one port, every feed sends the changes made through any worker", async () => {
-    const folder = temporaryFolder();
-    const program = await Program.start({
-      args: ["--port", "0", "--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`],
-    });
-    const feeds = await Promise.all(
-      Array.from({ length: 8 }, async () => new FeedReader(await program.fetch("/changes"))),
-    );
-    for (const feed of feeds) expect((await feed.next())?.event).toBe("ready");
-    const written = Array.from({ length: 8 }, (_, index) => item(numbered(index)));
-    // Each request uses a new connection, so that both workers are likely to get some of them.
-    for (const json of written)
-      expect((await program.send("POST", "/api/todoitems/", json, { Connection: "close" })).status).toBe(201);
-    for (const feed of feeds) {
-      for (const json of written) expect((await feed.next())?.data).toContain(json);
-    }
-    expect((await program.stop()).exitCode).toBe(0);
-    folder.dispose();
-  });
 
   test("a feed without changes stays open longer than the idle time-out", async () => {
     const service = await Service.on(new MemoryEngine(), { heartbeatMs: 2_500 });

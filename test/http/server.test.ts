@@ -154,7 +154,7 @@ describe("answers on the wire", () => {
 test("requests that arrive together over many connections share commits", async () => {
   let commits = 0;
   const engine = new (class extends MemoryEngine {
-    override commit(...args: Parameters<MemoryEngine["commit"]>): Promise<void> {
+    override commit(...args: Parameters<MemoryEngine["commit"]>): Promise<boolean> {
       commits++;
       return super.commit(...args);
     }

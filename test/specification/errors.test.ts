@@ -273,7 +273,7 @@ describeBlackBox("Errors: conditional requests", (start) => {
 class FailingEngine extends MemoryEngine {
   failure: Error | undefined;
 
-  override async commit(...args: Parameters<Engine["commit"]>): Promise<void> {
+  override async commit(...args: Parameters<Engine["commit"]>): Promise<boolean> {
     if (this.failure) throw this.failure;
     return super.commit(...args);
   }
