@@ -158,7 +158,7 @@ for (const kind of engineKinds) {
       engine = await store.open();
       const whole = await readWhole(await engine.load());
       expect(whole).toMatchObject({ epoch: bookmark.epoch, version: 5 });
-      expect(whole.changes).toEqual([stored(three), stored(updated(4, one)), stored(deleted(5, two))]);
+      expect(whole.changes.map(stored)).toEqual([stored(three), stored(updated(4, one)), stored(deleted(5, two))]);
     });
 
     if (kind.name === "sqlite") return;
