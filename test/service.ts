@@ -58,10 +58,6 @@ export class Service extends ItemRequests {
   static async on(engine: Engine, options: ServiceOptions = {}): Promise<Service> {
     const log: LogEntry[] = [];
     const collection = await TodoCollection.open(engine, {
-      readOnly: false,
-      fieldNames: "as-sent",
-      writeQueueMax: 10_000,
-      storeBytesMax: Number.POSITIVE_INFINITY,
       onStoreError: (error: StoreError) => log.push({ level: "error", message: error.message }),
       onStoreBack: () => log.push({ level: "info", message: "back" }),
       ...options,

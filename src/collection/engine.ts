@@ -60,10 +60,11 @@ export interface Batch {
 
 export interface Engine {
   /**
-   * True if another process has committed since this engine last pulled, loaded or committed. Every read calls this, so
-   * it must be cheap. If the answer takes a query, all callers that arrive before the query is sent share one promise.
+   * Tells whether another process has committed since this engine last pulled, loaded or committed. Plain `false` means
+   * that no other process can do so. Every read calls this, so it must be cheap: all callers that arrive before the
+   * query is sent share one promise.
    */
-  hasNews(): boolean | Promise<boolean>;
+  hasNews(): false | Promise<boolean>;
 
   /**
    * Returns the changes since the bookmark. Undefined if they would not lead from there to the newest state, because

@@ -29,7 +29,7 @@ export class Freshness {
   /** How many of these calls are settled: all changes were read from the engine after the call. */
   #settledCount = 0;
   readonly #inProgress = new Set<Promise<void>>();
-  #storeAway = false;
+  #isStoreAway = false;
   #freshAtMs = performance.now();
 
   constructor(engine: Engine, replica: Replica, notices: StoreNotices) {
@@ -51,21 +51,13 @@ export class Freshness {
     // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until they are in the
     // replica, which is this process's copy of the store. Then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
-    try {
-      const hasNews = this.#isUnsure || this.#engine.hasNews();
-      if (hasNews === false) {
-        this.#noteAnswer();
-        return undefined;
-      }
-      if (hasNews === true) return this.#noted(this.#catchUp(hasNews));
-      if (hasNews !== this.#shared?.question) {
-        this.#shared = { question: hasNews, refreshed: this.#noted(this.#catchUp(hasNews)) };
-      }
-      return this.#shared.refreshed;
-    } catch (error) {
-      this.#noteFailure(error);
-      throw error;
+    if (this.#isUnsure) return this.#noted(this.#catchUp(true));
+    const question = this.#engine.hasNews();
+    if (question === false) return undefined;
+    if (question !== this.#shared?.question) {
+      this.#shared = { question, refreshed: this.#noted(this.#catchUp(question)) };
     }
+    return this.#shared.refreshed;
   }
 
   /** Resolves once no refresh is in progress, so that the engine can be closed. */
@@ -110,11 +102,15 @@ export class Freshness {
       // lack the changes that the call was about, so pull again.
       while (this.#isUnsure) await this.#takeNewsOnce();
     } catch (error) {
-      this.#noteFailure(error);
+      if (error instanceof StoreError) {
+        this.#isStoreAway = true;
+        this.#notices.onStoreError(error);
+      }
       throw error;
     }
     this.wasFreshAt(startedAtMs);
-    this.#noteAnswer();
+    if (this.#isStoreAway) this.#notices.onStoreBack();
+    this.#isStoreAway = false;
   }
 
   /** Reads the changes from the engine into the replica, once for all readers that ask for this at the same time. */
@@ -149,17 +145,5 @@ export class Freshness {
     if (news.epoch !== this.#replica.bookmark.epoch) return false;
     this.#replica.take(news);
     return true;
-  }
-
-  #noteAnswer(): void {
-    if (!this.#storeAway) return;
-    this.#storeAway = false;
-    this.#notices.onStoreBack();
-  }
-
-  #noteFailure(error: unknown): void {
-    if (!(error instanceof StoreError)) return;
-    this.#storeAway = true;
-    this.#notices.onStoreError(error);
   }
 }

@@ -21,7 +21,7 @@ export class MemoryEngine implements Engine {
   #version: Version = 0;
   #prunedThrough: Version = 0;
 
-  hasNews(): boolean {
+  hasNews(): false | Promise<boolean> {
     return false;
   }
 

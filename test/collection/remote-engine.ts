@@ -6,7 +6,7 @@ import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
 export class RemoteEngine implements Engine {
   readonly store = new MemoryEngine();
-  hasNewsResult: boolean | Promise<boolean> = false;
+  hasNewsResult: false | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
   loadCount = 0;
@@ -15,7 +15,7 @@ export class RemoteEngine implements Engine {
   /** If true, `pull` says that the whole store must be loaded. */
   isFarBehind = false;
 
-  hasNews(): boolean | Promise<boolean> {
+  hasNews(): false | Promise<boolean> {
     this.questionCount++;
     return this.hasNewsResult;
   }

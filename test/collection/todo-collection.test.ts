@@ -189,8 +189,8 @@ class SlowEngine extends MemoryEngine {
   readonly arrived = Promise.withResolvers<void>();
   slow = false;
 
-  override hasNews(): boolean {
-    return this.slow;
+  override hasNews(): false | Promise<boolean> {
+    return this.slow && Promise.resolve(true);
   }
 
   override async pull(since: Bookmark): Promise<News | undefined> {
@@ -256,8 +256,8 @@ class ReplacedEngine extends MemoryEngine {
   readonly answer = Promise.withResolvers<void>();
   isReplaced = false;
 
-  override hasNews(): boolean {
-    return this.isReplaced;
+  override hasNews(): false | Promise<boolean> {
+    return this.isReplaced && Promise.resolve(true);
   }
 
   override pull(since: Bookmark): Promise<News | undefined> {
@@ -324,11 +324,11 @@ describe("a write whose answer arrives after the collection has loaded another h
     onStored: (() => Promise<void> | undefined) | undefined;
 
     override async pull(since: Bookmark): Promise<News | undefined> {
-      return this.hasNewsResult === true ? this.other.pull(since) : super.pull(since);
+      return this.hasNewsResult ? this.other.pull(since) : super.pull(since);
     }
 
     override async load(): Promise<WholeStore> {
-      return this.hasNewsResult === true ? this.other.load() : super.load();
+      return this.hasNewsResult ? this.other.load() : super.load();
     }
 
     override async commit(batch: Batch): Promise<boolean> {
@@ -344,7 +344,7 @@ describe("a write whose answer arrives after the collection has loaded another h
     await service.create(item(ids.one));
     const { epoch } = service.collection;
     engine.onStored = () => {
-      engine.hasNewsResult = true;
+      engine.hasNewsResult = Promise.resolve(true);
       return service.collection.refresh();
     };
     return { service, epoch };

@@ -59,9 +59,8 @@ const any = () => true;
 class FailingEngine extends MemoryEngine {
   failure: Error | undefined;
 
-  override hasNews(): boolean {
-    if (this.failure) throw this.failure;
-    return false;
+  override hasNews(): false | Promise<boolean> {
+    return this.failure ? Promise.reject(this.failure) : false;
   }
 
   override async pull(...args: Parameters<MemoryEngine["pull"]>): ReturnType<MemoryEngine["pull"]> {

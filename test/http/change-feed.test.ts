@@ -303,9 +303,7 @@ describe("access to the change feed", () => {
     const engine = new MemoryEngine();
     const service = await Service.on(engine);
     const hasNews = engine.hasNews.bind(engine);
-    engine.hasNews = () => {
-      throw new StoreError("away");
-    };
+    engine.hasNews = () => Promise.reject(new StoreError("away"));
     for (let count = 0; count < 101; count++)
       await expectProblem(await service.fetch("GET", "/changes"), 503, "StoreUnavailable");
     engine.hasNews = hasNews;

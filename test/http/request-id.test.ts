@@ -15,9 +15,8 @@ const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 class FailingEngine extends MemoryEngine {
   failure: Error | undefined;
 
-  override hasNews(): boolean {
-    if (this.failure) throw this.failure;
-    return false;
+  override hasNews(): false | Promise<boolean> {
+    return this.failure ? Promise.reject(this.failure) : false;
   }
 }
 

@@ -51,13 +51,15 @@ export class ServedSqliteEngine implements Engine {
     this.#engine = new SqliteEngine(path, { readOnly: false, onWarning: options.onWarning });
   }
 
-  hasNews(): boolean | Promise<boolean> {
+  hasNews(): false | Promise<boolean> {
     const news = this.#engine.newState();
     if (!news) return false;
     // If the new state is the planned state, it is very likely the result of our own commit, which the thread has not
     // reported yet. Then wait for that report, instead of reading the changes from the file.
     const { planned, settled } = this.#underWay ?? {};
-    return planned?.version === news.version && planned.epoch === news.epoch && settled ? settled() : true;
+    return planned?.version === news.version && planned.epoch === news.epoch && settled
+      ? settled()
+      : Promise.resolve(true);
   }
 
   async pull(since: Bookmark): Promise<News | undefined> {

@@ -75,8 +75,8 @@ export class SqliteEngine implements Engine {
     this.#dataVersion = this.#readDataVersion();
   }
 
-  hasNews(): boolean {
-    return this.newState() !== undefined;
+  hasNews(): false | Promise<boolean> {
+    return this.newState() === undefined ? false : Promise.resolve(true);
   }
 
   /** The state of the store, if it is not the one that this process knows. Otherwise undefined. */
