@@ -1,5 +1,5 @@
-// Runs a load generator against one server: wrk, or h2load for HTTP/2. With wrk, returns the server's throughput, its
-// latency and the CPU time that it used. With h2load, returns only the throughput.
+// Runs a load generator, wrk, against one server. Returns the server's throughput, its latency and the CPU time that it
+// used.
 
 import { join } from "node:path";
 import { benchFolder, cpuSeconds, type Server } from "./servers.ts";
@@ -55,17 +55,6 @@ export async function run(
     cpuMicroseconds: ((own + kernel) * 1e6) / requests,
     ownMicroseconds: (own * 1e6) / requests,
   };
-}
-
-/** Requests the list over HTTP/2, and returns how many requests were answered per second. */
-export async function runHttp2(server: Server, seconds: number): Promise<number> {
-  const shape = ["--clients", "20", "--max-concurrent-streams", "20", "--duration", String(seconds)];
-  const command = ["h2load", ...shape, "--warm-up-time", "1", `${server.url}${server.listPath}`];
-  const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
-  const output = await new Response(child.stdout).text();
-  const perSecond = Number(/finished in [^,]+, ([0-9.]+) req\/s/.exec(output)?.[1]);
-  if (!(perSecond > 0) || !/ 0 failed, 0 errored/.test(output)) throw new Error(`${command.join(" ")}\n${output}`);
-  return perSecond;
 }
 
 function amount(match: RegExpExecArray | null): number {

@@ -88,13 +88,7 @@ function goals(results: Results): Goal[] {
       goal: items === 1_000 ? 1.2 : 1.5,
       atMost: true,
     })),
-    { title: "HTTPS, HTTP/1.1, list of 100 ÷ nginx", value: against(results, secureWork.list, "nginx"), goal: 1 },
-    { title: "HTTP/2, list of 100 ÷ nginx", value: against(results, secureWork.http2, "nginx"), goal: 0.6 },
-    {
-      title: "HTTP/2, list of 100 ÷ a bare server of this runtime",
-      value: against(results, secureWork.http2, "bare node:http2"),
-      goal: 0.9,
-    },
+    { title: "HTTPS, list of 100 ÷ nginx", value: against(results, secureWork.list, "nginx"), goal: 1 },
     { title: "TLS handshakes ÷ nginx", value: against(results, secureWork.handshakes, "nginx"), goal: 0.7 },
     {
       title: "TLS handshakes ÷ a bare TLS listener of this runtime",
@@ -230,7 +224,7 @@ function everything(results: Results): string {
   const names = [
     ours,
     "nginx",
-    ...["bare Bun.listen", "bare TLS listener", "bare node:http2", "bare Bun.serve echo"],
+    ...["bare Bun.listen", "bare TLS listener", "bare Bun.serve echo"],
     ...["raw SQLite, items", "raw SQLite, log"],
     ...peers.map(({ name }) => name),
     ...["open", "credentials", "HTTPS", "1 worker", "2 workers", "without metrics", "with metrics"],

@@ -18,7 +18,6 @@ const programs = {
   openssl: "openssl",
   node: "nodejs",
   strace: "strace",
-  h2load: "nghttp2-client",
 };
 for (const [program, debianPackage] of Object.entries(programs)) {
   if (Bun.which(program)) continue;

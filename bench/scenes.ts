@@ -6,7 +6,7 @@ import { bunCommand } from "../src/serve/bun-command.ts";
 import { fixture, folder, user } from "./fixtures.ts";
 import { type Load, type Measured, run } from "./load.ts";
 import { alternate, type Scene, side, turnSeconds } from "./scene.ts";
-import { newConnections, overHttp2, overHttps } from "./secure.ts";
+import { newConnections, overHttps } from "./secure.ts";
 import {
   benchFolder,
   type Contender,
@@ -334,7 +334,6 @@ export const scenes: readonly Scene[] = [
   guarded,
   measured,
   overHttps,
-  overHttp2,
   newConnections,
   workers,
   rawSqlite,

@@ -1,16 +1,15 @@
-// What HTTPS, HTTP/2 and new connections cost. The service is compared with nginx, and with bare listeners of the
+// What HTTPS and new connections cost. The service is compared with nginx, and with bare listeners of the
 // runtime. These listeners show how much of the cost comes from the runtime itself.
 
-import { type Load, run, runHttp2 } from "./load.ts";
+import { type Load, run } from "./load.ts";
 import { alternate, type Scene, turnSeconds } from "./scene.ts";
-import { bareHttp2, floor, nginx, nginxWith, type Server, todoitems } from "./servers.ts";
+import { floor, nginx, nginxWith, type Server, todoitems } from "./servers.ts";
 
 const items = 100;
 const https = { scheme: "https" } as const;
 
 export const secureWork = {
-  list: "list of 100 over HTTPS, HTTP/1.1",
-  http2: "list of 100 over HTTP/2, 20 connections with 20 streams",
+  list: "list of 100 over HTTPS",
   handshakes: "TLS handshakes, each with a list of 100",
   connections: "new connections without TLS, each with a list of 100",
 } as const;
@@ -25,16 +24,6 @@ export const overHttps: Scene = {
     await alternate(items, [todoitems(https), nginxWith("https"), floor(https)], warmUp, async (server, { name }) => {
       results.add(secureWork.list, name, (await run(server, load)).perSecond);
       results.add(secureWork.handshakes, name, (await run(server, closing)).perSecond);
-    });
-  },
-};
-
-export const overHttp2: Scene = {
-  title: "lists over HTTP/2",
-  async run({ results }) {
-    const measure = (server: Server) => runHttp2(server, turnSeconds);
-    await alternate(items, [todoitems(https), nginxWith("https"), bareHttp2], measure, async (server, { name }) => {
-      results.add(secureWork.http2, name, await measure(server));
     });
   },
 };

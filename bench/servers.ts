@@ -40,8 +40,6 @@ interface Launch {
   readonly headers?: readonly string[];
   /** The path to request until the server answers. */
   readonly readyPath?: string;
-  /** True if the server does not answer HTTP/1.1. Such a server counts as ready once it accepts a connection. */
-  readonly onlyHttp2?: boolean;
   readonly afterStart?: (url: string) => Promise<void>;
 }
 
@@ -51,7 +49,7 @@ async function launch({ command, port, scheme = "http", headers = [], ...more }:
   const child = Bun.spawn([...command], { stdio: ["ignore", logOf("out"), logOf("err")] });
   const url = `${scheme}://127.0.0.1:${port}`;
   const { readyPath = "/api/todoitems/00000000-0000-0000-0000-000000000000" } = more;
-  while (!(await (more.onlyHttp2 ? accepts(port) : answers(`${url}${readyPath}`, headers)))) {
+  while (!(await answers(`${url}${readyPath}`, headers))) {
     if (child.exitCode !== null) throw new Error(`${command.join(" ")} ended with ${child.exitCode}`);
     await Bun.sleep(2);
   }
@@ -77,15 +75,6 @@ async function answers(url: string, headers: readonly string[]): Promise<boolean
     const response = await fetch(url, { headers: pairs, tls: { rejectUnauthorized: false } });
     await response.arrayBuffer();
     return response.status < 500;
-  } catch {
-    return false;
-  }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  try {
-    (await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } })).terminate();
-    return true;
   } catch {
     return false;
   }
@@ -178,7 +167,7 @@ http {
   open_file_cache_valid 1h;
   default_type application/json;
   gzip_static on;
-  server { listen 127.0.0.1:${port}${scheme === "https" ? ` ssl http2; ssl_certificate ${cert}; ssl_certificate_key ${key}` : ""}; root ${root}; }
+  server { listen 127.0.0.1:${port}${scheme === "https" ? ` ssl; ssl_certificate ${cert}; ssl_certificate_key ${key}` : ""}; root ${root}; }
 }
 `,
   );
@@ -293,19 +282,7 @@ export function floor({ scheme = "http", gzip = false }: FloorOptions = {}): Con
   };
 }
 
-export const bareHttp2: Contender = {
-  name: "bare node:http2",
-  start(items) {
-    const { cert, key } = certificate();
-    return startPeer("http2.ts", [fixture(items).file, cert, key], { scheme: "https", onlyHttp2: true });
-  },
-};
-
-async function startPeer(
-  program: string,
-  args: readonly string[],
-  more: Pick<Launch, "scheme" | "onlyHttp2">,
-): Promise<Server> {
+async function startPeer(program: string, args: readonly string[], more: Pick<Launch, "scheme">): Promise<Server> {
   const port = await freePort();
   const command = [...bunCommand, join(benchFolder, "peers", program), String(port), ...args];
   return launch({ command, port, readyPath: "/", ...more });

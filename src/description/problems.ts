@@ -48,7 +48,7 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
       "This instance does not answer to the name app.example. Use localhost or an IP address in the URL, or start the service with --allow-host app.example.",
   },
   HttpVersionNotSupported: {
-    when: "The request is neither HTTP/1.0, HTTP/1.1 nor HTTP/2.",
+    when: "The request is neither HTTP/1.0 nor HTTP/1.1.",
     detail: "The HTTP version must be HTTP/1.1 or HTTP/1.0.",
   },
   InternalError: {

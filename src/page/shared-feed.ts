@@ -1,4 +1,4 @@
-// Lets all tabs of the page share one change feed. Over plain HTTP, a browser opens at most six connections to a host,
+// Lets all tabs of the page share one change feed. Over HTTP/1.1, a browser opens at most six connections to a host,
 // and each feed holds one of them. A lock elects the tab that reads the feed, and that tab passes on what it reads.
 // When that tab is closed or stops reading, the lock elects the next tab. The next tab continues from the version of
 // the list that it has, so nothing is lost. Every tab sends its own edits.

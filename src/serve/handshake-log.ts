@@ -36,5 +36,9 @@ const otherCauses = [
   { sign: "TLS_ON_HTTP_PORT", advice: "It sent TLS to the HTTP port: use http:// in its address, or the HTTPS port" },
   { sign: "HTTP_REQUEST", advice: "It sent plain HTTP: use https:// in its address, or the HTTP port" },
   { sign: "UNSUPPORTED_PROTOCOL", advice: "It offers no TLS version that is safe: it needs TLS 1.2 or 1.3" },
+  {
+    sign: "NO_APPLICATION_PROTOCOL",
+    advice: "It does not offer HTTP/1.1: let it use HTTP/1.1, or put a proxy that adds HTTP/2 in front of this service",
+  },
   { sign: "NO_SHARED_CIPHER", advice: "It offers no cipher that is safe: it needs AES-GCM or ChaCha20-Poly1305" },
 ];

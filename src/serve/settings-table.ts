@@ -92,7 +92,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     flag: "https-port",
     placeholder: "PORT",
     default: "off",
-    meaning: "HTTPS port, with HTTP/2; `5001` is the tutorial's",
+    meaning: "HTTPS port; `5001` is the tutorial's",
     parse: portOrOff,
   },
   tlsCert: {

@@ -1,4 +1,4 @@
-// The contract between the server and its connections, whichever protocol they speak.
+// The contract between the server and its connections.
 
 import type { UnfinishedBodies } from "./body-content.ts";
 import type { Clock } from "./clock.ts";
@@ -25,8 +25,8 @@ export interface Transport {
 export interface ConnectionLimits {
   readonly headerBytesMax: number;
   /**
-   * How long a request may take to arrive, from its first byte to its last. A TLS handshake has the same limit. If an
-   * HTTP/1.1 request is answered before its body has arrived, the rest of the body gets this time again.
+   * How long a request may take to arrive, from its first byte to its last. A TLS handshake has the same limit. If a
+   * request is answered before its body has arrived, the rest of the body gets this time again.
    */
   readonly requestTimeoutMs: number;
   /** How long a connection may stay idle between requests, and how long a client may stop reading an answer. */
@@ -40,7 +40,7 @@ export interface ConnectionHost {
   readonly unfinishedBodies: UnfinishedBodies;
   readonly unsentBytes: UnsentBytes;
   readonly clock: Clock;
-  /** True if the server is about to stop. Each HTTP/1.1 answer then closes its connection. */
+  /** True if the server is about to stop. Each answer then closes its connection. */
   readonly isDraining: boolean;
   /**
    * The token of this turn of the event loop. Requests with the same token may share one query to the store (see
@@ -71,8 +71,8 @@ export interface Connection {
   /** Called ten times a second. Enforces the time limits, and reports the unsent bytes to `unsentBytes`. */
   look(now: number): void;
   /**
-   * Makes the connection close after the requests in progress are answered. An HTTP/1.1 connection still takes a
-   * request that has begun to arrive, and one that has just opened still takes its first request.
+   * Makes the connection close after the request in progress is answered. It still takes a request that has begun to
+   * arrive, and a connection that has just opened still takes its first request.
    */
   finish(): void;
   /** Drops the connection at once, whatever is in progress. */

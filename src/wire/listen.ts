@@ -1,13 +1,12 @@
-// Listens on a port of one or more addresses, and serves the connections. They use HTTP/1.1 in clear text. With a
-// certificate, they use HTTP/1.1 or HTTP/2 over TLS. The server limits how many connections are open, and enforces
-// their time limits. When the server stops, it gives the requests in progress time to finish.
+// Listens on a port of one or more addresses, and serves the connections, over TLS if there is a certificate. The server
+// limits how many connections are open, and enforces their time limits. When the server stops, it gives the requests in
+// progress time to finish.
 
 import { constants } from "node:crypto";
 import type { UnfinishedBodies } from "./body-content.ts";
 import { Clock } from "./clock.ts";
 import type { Connection, ConnectionHost, ConnectionLimits } from "./connection.ts";
 import { Http1Connection } from "./http1-connection.ts";
-import { Http2Connection } from "./http2-connection.ts";
 import type { Handler } from "./message.ts";
 import { overloaded } from "./refusal.ts";
 import { TlsHandshake } from "./tls-handshake.ts";
@@ -20,7 +19,7 @@ const tlsPolicy = {
   ciphers: ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"]
     .flatMap((cipher) => [`ECDHE-ECDSA-${cipher}`, `ECDHE-RSA-${cipher}`])
     .join(":"),
-  ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1"),
+  ALPNProtocols: Buffer.from("\x08http/1.1", "latin1"),
 };
 
 /** The time limits are checked at this interval. So a limit may be enforced late, by up to this time. */
@@ -106,9 +105,8 @@ export interface RunningServer {
   /** Uses another certificate for new connections; existing connections are unaffected. */
   replaceCertificate(certificate: Certificate): void;
   /**
-   * Prepares for a stop. Everything is answered as usual, but each HTTP/1.1 answer closes its connection. Otherwise a
-   * client that keeps connections open, such as a proxy, might send its next request just when the stop closes the
-   * connection.
+   * Prepares for a stop. Everything is answered as usual, but each answer closes its connection. Otherwise a client
+   * that keeps connections open, such as a proxy, might send its next request just when the stop closes the connection.
    */
   drain(): void;
   /**
@@ -314,12 +312,8 @@ class Server implements RunningServer, ConnectionHost {
             if (error && !unfinished.wasCut) this.#options.onHandshakeFailure(peer, error);
             return secure.terminate();
           }
-          const { alpnProtocol, remoteAddress } = secure;
           this.#connections.delete(secure.data);
-          secure.data =
-            alpnProtocol === "h2"
-              ? new Http2Connection(secure, remoteAddress, host)
-              : new Http1Connection(secure, remoteAddress, host, true);
+          secure.data = new Http1Connection(secure, peer, host, true);
           this.#connections.add(secure.data);
         },
       },

@@ -1,4 +1,4 @@
-// Requests and answers as a handler sees them. They look the same for HTTP/1.1 and HTTP/2.
+// Requests and answers as a handler sees them.
 
 import type { Refusal } from "./refusal.ts";
 import type { Turn } from "./turn.ts";

@@ -30,10 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * The connection closes after this refusal. In HTTP/1.1 it must: if a request is not read to its end, we cannot find
- * the next request.
- */
+/** The connection closes after this refusal: if a request is not read to its end, we cannot find the next request. */
 export function closingRefusal(message: string, code: RefusalCode = "InvalidRequest"): Refusal {
   return new Refusal(code, `${message}.`, { closesConnection: true });
 }

@@ -116,17 +116,12 @@ function isBlank(code: number): boolean {
 }
 
 /** RFC 9112, section 3.2: a request without a Host, or with an invalid one, must be refused. */
-export function checkHost(host: string | undefined): void {
+function checkHost(host: string | undefined): void {
   if (host !== undefined && hostPattern.test(host)) return;
   throw closingRefusal("The Host header must be the host, and the port if there is one, that the request is meant for");
 }
 
-export function checkMethod(method: string): string {
-  if (tokenPattern.test(method)) return method;
-  throw closingRefusal("The request's method contains a character that is not allowed in a method");
-}
-
-export function parseTarget(method: string, target: string): { path: string; query: string } {
+function parseTarget(method: string, target: string): { path: string; query: string } {
   if (!targetPattern.test(target))
     throw closingRefusal("The request's target contains a character that is not allowed in a URL");
   if (target.startsWith("/")) return splitQuery(target);
@@ -160,7 +155,7 @@ function bodyLengthOf(headers: ReadonlyMap<string, string>, isHttp10: boolean): 
   return "chunked";
 }
 
-export function parseLength(text: string): number {
+function parseLength(text: string): number {
   const length = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(length)) throw closingRefusal("The Content-Length is not a number of bytes");
   return length;

@@ -1,4 +1,4 @@
-// Bytes that are waiting to be written to a socket or to an HTTP/2 stream.
+// Bytes that are waiting to be written to a socket.
 
 import type { Transport } from "./connection.ts";
 import type { BodyPiece, MemoryBlock } from "./message.ts";
@@ -63,20 +63,6 @@ export class SendQueue {
     return tookAny;
   }
 
-  /** The next bytes to send, at most this many. They stay in the queue until `drop` is called. */
-  front(bytesMax: number): Uint8Array {
-    return this.#firstBytes.subarray(this.#offset, this.#offset + bytesMax);
-  }
-
-  /** Removes bytes that `front` has returned. */
-  drop(byteCount: number): void {
-    this.#hasProgressed = true;
-    this.#offset += byteCount;
-    if (this.#offset < this.#firstBytes.length) return;
-    this.#next++;
-    this.#offset = 0;
-  }
-
   /** Call this once per tick. It counts the memory that the unsent pieces keep. */
   look(): void {
     if (this.isEmpty) return;
@@ -87,12 +73,6 @@ export class SendQueue {
       const block = blockOf(this.#pieces[this.#countedTo]);
       if (block) this.#unsentBytes.hold(block);
     }
-  }
-
-  get #firstBytes(): Uint8Array {
-    const piece = this.#pieces[this.#next] ?? "";
-    if (typeof piece === "string") return Buffer.from(piece);
-    return piece instanceof Uint8Array ? piece : piece.bytes;
   }
 
   #stopCounting(): void {

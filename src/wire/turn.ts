@@ -21,9 +21,6 @@
 // every request with the same token was sent before that query. So the result is valid for all of them, even if they
 // use it much later. The result proves nothing about a request that has another token or none.
 //
-// Over HTTP/2, one read often brings several requests of one connection, and there is a simpler proof for those: their
-// bytes are all here before the first of them is handled. So each read gets a token of its own, even with TLS.
-//
 // The code that queries the store needs nothing else. It remembers the token of the last query that found nothing new,
 // and queries again unless the next request has the same token (see `refresh` in collection/freshness.ts).
 

@@ -5,9 +5,9 @@
 
 import type { MemoryBlock } from "./message.ts";
 
-/** A connection or an HTTP/2 request whose client has not read all of the answer yet. */
+/** A connection whose client has not read all of the answer yet. */
 export interface SlowReader {
-  /** Drops the unsent bytes, and ends the connection or the HTTP/2 stream. */
+  /** Drops the unsent bytes, and ends the connection. */
   giveUp(): void;
 }
 

@@ -1,12 +1,10 @@
-// Attacks connections with random HTTP/1.1 streams and with spoilt HTTP/2 conversations. The streams are also compared
-// with llhttp, Node's parser. Whatever arrives, the service answers or closes the connection, and its items stay as
-// they are.
+// Attacks connections with random streams of bytes. The streams are also compared with llhttp, Node's parser. Whatever
+// arrives, the service answers or closes the connection, and its items stay as they are.
 
 import type { Part, Tally } from "../torture/part.ts";
 import { compareRandom, describeFinding, Oracle } from "../wire/llhttp-comparison.ts";
 import type { Random } from "../wire/random.ts";
 import { pieces, requestStream } from "../wire/request-stream.ts";
-import { conversation, encode, preface, spoil } from "./http2-frames.ts";
 import { Target, undocumented } from "./target.ts";
 
 const atOnce = 16;
@@ -30,18 +28,6 @@ export const streamsPart: Part = {
   },
 };
 
-export const http2Part: Part = {
-  name: "fuzz HTTP/2",
-  promise: "No sequence of HTTP/2 frames crashes, blocks or changes the service.",
-  weight: 3,
-  async run({ random, tally, goOn }) {
-    const target = await Target.start();
-    do await fuzzHttp2(target, random, tally);
-    while (goOn() && tally.wrong < 10);
-    await target.stop(tally);
-  },
-};
-
 /** Sends some random streams at once, then checks that the service still works. */
 export async function fuzzStreams(target: Target, random: Random, tally: Tally): Promise<void> {
   // The streams must not create items, so replace the media type that items need.
@@ -58,24 +44,6 @@ export async function fuzzStreams(target: Target, random: Random, tally: Tally):
     }),
   );
   await noteRound(target, tally, "streams on sockets");
-}
-
-/** Sends some spoilt conversations at once, then checks that the service still works. */
-export async function fuzzHttp2(target: Target, random: Random, tally: Tally): Promise<void> {
-  const scripts = Array.from({ length: atOnce }, () => {
-    const start = Buffer.from(preface);
-    if (random.chance(0.05)) start[random.below(start.length)] = random.below(256);
-    return { start, frames: spoil(random, conversation(random)) };
-  });
-  await Promise.all(
-    scripts.map(async ({ start, frames }) => {
-      tally.operations += frames.length;
-      if ((await target.sendFrames(frames, start)) !== undefined) return;
-      const bytes = Buffer.concat([start, ...frames.map(encode)]).toString("base64");
-      tally.noteWrong(`a connection stays open after its client has left: ${bytes}`);
-    }),
-  );
-  await noteRound(target, tally, "connections");
 }
 
 async function noteRound(target: Target, tally: Tally, what: string): Promise<void> {

@@ -2,7 +2,6 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Frame, frameTypes, rstStream } from "./http2-frames.ts";
 
 export interface Stream {
   readonly title: string;
@@ -12,54 +11,22 @@ export interface Stream {
   readonly status: number | undefined;
 }
 
-interface FrameScript {
-  readonly title: string;
-  readonly frames: readonly Frame[];
-}
-
 export function readStreams(): Stream[] {
-  return readFiles("http1").map(({ title, lines }) => {
+  return readFiles().map(({ title, lines }) => {
     const status = lines.find((line) => line.startsWith("= "));
     const text = lines.filter((line) => line.startsWith('"')).map(readRepeated);
     return { title, status: status === undefined ? undefined : Number(status.slice(2)), text: text.join("") };
   });
 }
 
+/** Reads a JSON string, which `* N` after it repeats. */
 function readRepeated(line: string): string {
-  const { text, count } = readQuoted(line);
-  return text.repeat(count);
+  const [, quoted = '""', count = "1"] = /^(".*")(?: \* (\d+))?$/.exec(line) ?? [];
+  return String(JSON.parse(quoted)).repeat(Number(count));
 }
 
-export function readFrameScripts(): FrameScript[] {
-  return readFiles("http2").map(({ title, lines }) => ({ title, frames: framesOf(lines) }));
-}
-
-function framesOf(lines: readonly string[]): Frame[] {
-  const frames: Frame[] = [];
-  let next = 1;
-  for (const line of lines) {
-    const [, name = "", flags = "", number = "", rest = ""] = /^(\w+) (\d+) (\S+) (.*)$/.exec(line) ?? [];
-    const type = frameTypes.get(name);
-    if (type === undefined) throw new Error(`unknown frame: ${line}`);
-    const { text, count, isReset } = readQuoted(rest);
-    for (let index = 0; index < count; index++) {
-      const stream = number === "+2" ? next : Number(number);
-      if (number === "+2") next += 2;
-      frames.push({ type, flags: Number(flags), stream, payload: Buffer.from(text, "latin1") });
-      if (isReset) frames.push(rstStream(stream));
-    }
-  }
-  return frames;
-}
-
-/** Reads a JSON string and what follows it: `RST_STREAM` cancels the stream at once, `* N` repeats the line. */
-function readQuoted(line: string): { text: string; count: number; isReset: boolean } {
-  const [, quoted = '""', reset, count = "1"] = /^(".*")( RST_STREAM)?(?: \* (\d+))?$/.exec(line) ?? [];
-  return { text: String(JSON.parse(quoted)), count: Number(count), isReset: reset !== undefined };
-}
-
-function readFiles(kind: "http1" | "http2"): { title: string; lines: string[] }[] {
-  const folder = join(import.meta.dir, "corpus", kind);
+function readFiles(): { title: string; lines: string[] }[] {
+  const folder = join(import.meta.dir, "corpus", "http1");
   return readdirSync(folder)
     .sort()
     .map((name) => {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Program } from "../program.ts";
 import { Tally } from "../torture/part.ts";
 import { Random } from "../wire/random.ts";
-import { fuzzHttp2, fuzzStreams } from "./connections.ts";
-import { readFrameScripts, readStreams } from "./corpus.ts";
+import { fuzzStreams } from "./connections.ts";
+import { readStreams } from "./corpus.ts";
 import { fuzzRequests } from "./requests.ts";
 import { Target, undocumented } from "./target.ts";
 
@@ -39,25 +39,12 @@ describe(`fuzz with seed ${seed}`, () => {
     expect(tally.findings).toEqual([]);
   });
 
-  test("spoilt HTTP/2 conversations are answered or closed, and another client is answered after them", async () => {
-    const random = new Random(seed);
-    for (let round = 0; round < roundCount; round++) await fuzzHttp2(target, random, tally);
-    expect(tally.findings).toEqual([]);
-  });
-
   for (const { title, text, status } of readStreams()) {
     test(`a past finding is answered or closed: ${title}`, async () => {
       const statuses = (await target.sendStream([text])) ?? [];
       expect(statuses.length).toBeGreaterThan(0);
       expect(undocumented(statuses)).toEqual([]);
       if (status !== undefined) expect(statuses[0]).toBe(status);
-      expect(await target.findHarm()).toBeUndefined();
-    });
-  }
-
-  for (const { title, frames } of readFrameScripts()) {
-    test(`a past finding in HTTP/2 is answered or closed: ${title}`, async () => {
-      expect(await target.sendFrames(frames)).toBeDefined();
       expect(await target.findHarm()).toBeUndefined();
     });
   }

@@ -1,12 +1,10 @@
-// Tests HTTPS as clients see it: real handshakes with the program, HTTP/1.1 and HTTP/2, HTTP beside
-// HTTPS, and a certificate that changes.
+// Tests HTTPS as clients see it: real handshakes with the program, HTTP beside HTTPS, and a certificate that changes.
 
 import { checkedFetch } from "../description/checked-answer.ts";
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
@@ -61,7 +59,7 @@ const portOf = (origin = "") => Number(new URL(origin).port);
 function handshake(
   port: number,
   ca: string,
-  options: { minVersion?: SecureVersion; maxVersion?: SecureVersion } = {},
+  options: { minVersion?: SecureVersion; maxVersion?: SecureVersion; ALPNProtocols?: string[] } = {},
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", servername: "localhost", ca: readFileSync(ca), ...options });
@@ -137,21 +135,23 @@ describe("HTTPS", () => {
     socket.destroy();
   });
 
-  test("HTTPS uses HTTP/2 with clients that offer it", async () => {
+  test("a client that offers HTTP/2 and HTTP/1.1 gets HTTP/1.1, and is served", async () => {
     const program = await serve("--port", "off");
-    const client = connectHttp2(program.origin, { ca: readFileSync(authority) });
-    const body = item(ids.one);
-    const created = client.request({
-      ":method": "POST",
-      ":path": "/api/todoitems/",
-      "content-type": "application/json",
-    });
-    created.end(body);
-    const status = await new Promise((resolve, reject) =>
-      created.once("response", (headers) => resolve(headers[":status"])).once("error", reject),
-    );
-    expect(status).toBe(201);
-    client.close();
+    const socket = await handshake(portOf(program.origin), authority, { ALPNProtocols: ["h2", "http/1.1"] });
+    expect(socket.alpnProtocol).toBe("http/1.1");
+    let received = "";
+    socket.on("data", (data) => (received += data));
+    socket.write("GET /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await eventually(() => received.endsWith("[]"));
+    expect(received).toStartWith("HTTP/1.1 200 OK\r\n");
+    socket.destroy();
+  });
+
+  test("a client that offers only HTTP/2 is refused in the handshake, and the log says what it needs", async () => {
+    const program = await serve("--port", "off");
+    const refused = handshake(portOf(program.origin), authority, { ALPNProtocols: ["h2"] });
+    await expect(refused).rejects.toThrow("NO_APPLICATION_PROTOCOL");
+    expect(await program.stderrLine()).toContain("It does not offer HTTP/1.1");
   });
 
   test("HTTPS accepts TLS 1.2 and 1.3, and refuses older versions", async () => {

@@ -10,7 +10,7 @@ import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
 import { replacedFilesPart } from "../faults/replaced-files.ts";
 import { shareFile } from "../faults/shared-file.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
-import { http2Part, streamsPart } from "../fuzz/connections.ts";
+import { streamsPart } from "../fuzz/connections.ts";
 import { requestsPart } from "../fuzz/requests.ts";
 import { loadPart } from "../load/load.ts";
 import { projectFolder } from "../program.ts";
@@ -119,6 +119,5 @@ export const parts: readonly Part[] = [
   simulationPart,
   requestsPart,
   streamsPart,
-  http2Part,
   loadPart,
 ];

@@ -4,10 +4,8 @@
 import "reflect-metadata";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { connect as connectHttp2, createServer } from "node:http2";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -23,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 /** Accepts connections in clear text, starts TLS on each, and echoes whatever it receives over TLS. */
-function listenInClearText(onHandshake: (alpn: string | false | null | undefined) => void) {
+function listenInClearText() {
   return Bun.listen<undefined>({
     hostname: "127.0.0.1",
     port: 0,
@@ -32,11 +30,10 @@ function listenInClearText(onHandshake: (alpn: string | false | null | undefined
         // `isServer` is not in the declared type. A variable avoids the compiler's check for unknown properties.
         const options = {
           data: undefined,
-          tls: { ...certificate, ALPNProtocols: Buffer.from("\x02h2\x08http/1.1", "latin1") },
+          tls: { ...certificate, ALPNProtocols: Buffer.from("\x08http/1.1", "latin1") },
           isServer: true,
           socket: {
             open() {},
-            handshake: (secure: Bun.Socket<undefined>) => onHandshake(secure.alpnProtocol),
             data: (secure: Bun.Socket<undefined>, bytes: Buffer) => void secure.write(bytes),
           },
         };
@@ -67,14 +64,13 @@ const reconnect = `
 const once = <Value>(subscribe: (resolve: (value: Value) => void) => unknown) =>
   new Promise<Value>((resolve) => void subscribe(resolve));
 
-test("HTTPS needs this: upgradeTLS({ isServer }) turns an accepted socket into a TLS server and reports the protocol that ALPN chose", async () => {
-  const handshake = Promise.withResolvers<unknown>();
-  const listener = listenInClearText(handshake.resolve);
-  const options = { host: "127.0.0.1", port: listener.port, rejectUnauthorized: false, ALPNProtocols: ["h2"] };
+test("HTTPS needs this: upgradeTLS({ isServer }) turns an accepted socket into a TLS server that chooses a protocol by ALPN", async () => {
+  const listener = listenInClearText();
+  const ALPNProtocols = ["h2", "http/1.1"];
+  const options = { host: "127.0.0.1", port: listener.port, rejectUnauthorized: false, ALPNProtocols };
   const client = connectTls(options);
   await once((resolve) => client.once("secureConnect", resolve));
-  expect(client.alpnProtocol).toBe("h2");
-  expect(await handshake.promise).toBe("h2");
+  expect(client.alpnProtocol).toBe("http/1.1");
   client.write("hello");
   expect(String(await once((resolve) => client.once("data", resolve)))).toBe("hello");
   client.destroy();
@@ -82,46 +78,10 @@ test("HTTPS needs this: upgradeTLS({ isServer }) turns an accepted socket into a
 });
 
 test("resumed TLS sessions need this: upgradeTLS({ isServer }) keeps its TLS context between connections", async () => {
-  const listener = listenInClearText(() => {});
+  const listener = listenInClearText();
   const client = Bun.spawn(["node", "--eval", reconnect, String(listener.port)], { stdout: "pipe" });
   expect(await new Response(client.stdout).text()).toBe("true\n");
   listener.stop(true);
-});
-
-/** Two connected streams: bytes written to one are read from the other. */
-function pair(): [Duplex, Duplex] {
-  const make = (other: () => Duplex) =>
-    new Duplex({
-      read() {},
-      write: (bytes: Buffer, _encoding, done) => {
-        other().push(bytes);
-        done();
-      },
-    });
-  const one: Duplex = make(() => two);
-  const two: Duplex = make(() => one);
-  return [one, two];
-}
-
-test('HTTP/2 needs this: node:http2 creates a session for a Duplex at once when it gets it through emit("connection")', async () => {
-  const [ours, theirs] = pair();
-  const server = createServer();
-  let sessions = 0;
-  server.on("session", (session) => {
-    sessions++;
-    session.on("stream", (stream) => {
-      stream.respond({ ":status": 200 });
-      stream.end("hello");
-    });
-  });
-  server.emit("connection", ours);
-  expect(sessions).toBe(1);
-  const client = connectHttp2("http://localhost", { createConnection: () => theirs });
-  const stream = client.request({ ":path": "/" });
-  const headers = await once<Record<string, unknown>>((resolve) => stream.once("response", resolve));
-  expect(headers[":status"]).toBe(200);
-  expect(String(await once((resolve) => stream.once("data", resolve)))).toBe("hello");
-  client.destroy();
 });
 
 test("a shortage of descriptors needs this: a socket has the lowest free descriptor as `fd`, and terminate() frees it at once", async () => {

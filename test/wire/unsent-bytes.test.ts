@@ -2,6 +2,16 @@ import { expect, test } from "bun:test";
 import { SendQueue } from "../../src/wire/send-queue.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 
+/** A socket that accepts five bytes at a time. */
+const transport = {
+  write: () => 5,
+  shutdown() {},
+  end() {},
+  terminate() {},
+  pause() {},
+  resume() {},
+};
+
 test("a reader that has read something since the last tick is cut off after those that have not", () => {
   const unsentBytes = new UnsentBytes({ bytesMax: 1, onCut() {} });
   const cut: string[] = [];
@@ -16,7 +26,7 @@ test("a reader that has read something since the last tick is cut off after thos
     queue.look();
     return queue;
   });
-  queues[0]?.drop(5);
+  queues[0]?.flush(transport);
   for (const queue of queues) queue.look();
   unsentBytes.enforceLimit();
   expect(cut).toEqual(["second", "third"]);
