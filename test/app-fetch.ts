@@ -26,7 +26,6 @@ export function requestOf(request: Request, peer: string): HttpRequest {
     headers: new Map(request.headers),
     peer,
     isSecure: false,
-    turn: undefined,
     async readBody(bytesMax) {
       const bytes = await request.bytes();
       if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax, false);

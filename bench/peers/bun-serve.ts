@@ -59,9 +59,6 @@ function requestOf(request: Request): HttpRequest {
     headers: { get: (name) => request.headers.get(name) ?? undefined },
     peer: "127.0.0.1",
     isSecure: false,
-    // Bun.serve does not say which requests arrived in the same turn of the event loop. So each list needs its own
-    // query to the store.
-    turn: undefined,
     readBody: (bytesMax) => (request.body === null ? noContent : readBody(request, bytesMax)),
   };
 }

@@ -3,7 +3,6 @@
 import type { UnfinishedBodies } from "./body-content.ts";
 import type { Clock } from "./clock.ts";
 import type { Handler } from "./message.ts";
-import type { Turn } from "./turn.ts";
 import type { UnsentBytes } from "./unsent-bytes.ts";
 
 /** What a connection needs from its socket. */
@@ -42,11 +41,6 @@ export interface ConnectionHost {
   readonly clock: Clock;
   /** True if the server is about to stop. Each answer then closes its connection. */
   readonly isDraining: boolean;
-  /**
-   * The token of this turn of the event loop. Requests with the same token may share one query to the store (see
-   * turn.ts). Undefined if so many connections are open that sharing would not be safe.
-   */
-  turn(): Turn | undefined;
   /** Calls the connection's `drained` at the end of this turn of the event loop. */
   sendSoon(connection: Connection): void;
   /** Called if a client sends TLS to a port that takes plain HTTP. */

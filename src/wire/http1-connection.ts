@@ -18,7 +18,6 @@ import { RememberedHead } from "./remembered-head.ts";
 import { RequestBody, skippedBytesMax } from "./request-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import { type Piece, SendQueue } from "./send-queue.ts";
-import { FirstRequestTracker, type Turn } from "./turn.ts";
 import type { SlowReader } from "./unsent-bytes.ts";
 
 type Phase =
@@ -60,7 +59,6 @@ export class Http1Connection implements Connection, SlowReader {
   readonly #input: InputBuffer;
   readonly #unsent: SendQueue;
   readonly #lastHead = new RememberedHead();
-  readonly #firstRequest = new FirstRequestTracker();
   #phase: Phase = "idle";
   #deadline: number;
   #inputEnded = false;
@@ -105,7 +103,6 @@ export class Http1Connection implements Connection, SlowReader {
     const phase = this.#phase;
     if (phase === "lingering" || phase === "closed") return;
     this.#isNew = false;
-    this.#firstRequest.read(bytes.length, phase === "idle" || phase === "head" ? phase : "other");
     const known = phase === "idle" && this.#input.bytes === undefined ? this.#lastHead.recall(bytes) : undefined;
     if (known) {
       this.#startRequestTime();
@@ -252,7 +249,6 @@ export class Http1Connection implements Connection, SlowReader {
 
   #takeHead(bytes: Buffer): boolean {
     const { start, text, end } = findHead(bytes, this.#host.limits.headerBytesMax);
-    if (start > 0) this.#firstRequest.pass();
     if (end === undefined) {
       this.#input.drop(start);
       this.#awaitHead(text);
@@ -294,8 +290,7 @@ export class Http1Connection implements Connection, SlowReader {
     this.#saidContinue = false;
     this.#answered = false;
     this.#enter("answering");
-    const turn = this.#firstRequest.pass() && !this.isSecure ? this.#host.turn() : undefined;
-    const answer = this.#host.handler.handle(new Http1Request(head, this, turn));
+    const answer = this.#host.handler.handle(new Http1Request(head, this));
     if (answer instanceof Promise)
       void answer.then((answer) => {
         this.#answer(answer);
@@ -451,15 +446,13 @@ class Http1Request implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly headers: ReadonlyMap<string, string>;
-  readonly turn: Turn | undefined;
   readonly #connection: Http1Connection;
 
-  constructor({ method, path, query, headers }: RequestHead, connection: Http1Connection, turn: Turn | undefined) {
+  constructor({ method, path, query, headers }: RequestHead, connection: Http1Connection) {
     this.method = method;
     this.path = path;
     this.query = query;
     this.headers = headers;
-    this.turn = turn;
     this.#connection = connection;
   }
 

@@ -10,7 +10,6 @@ import { Http1Connection } from "./http1-connection.ts";
 import type { Handler } from "./message.ts";
 import { overloaded } from "./refusal.ts";
 import { TlsHandshake } from "./tls-handshake.ts";
-import { type Turn, Turns } from "./turn.ts";
 import type { UnsentBytes } from "./unsent-bytes.ts";
 
 // TLS 1.2 or newer; for TLS 1.2, AEAD ciphers only.
@@ -143,7 +142,6 @@ class Server implements RunningServer, ConnectionHost {
   readonly #options: ListenOptions;
   readonly #listeners: readonly Bun.TCPSocketListener<Connection>[];
   readonly #connections = new Set<Connection>();
-  readonly #turns = new Turns();
   /** Connections above the limit get this host, which refuses every request. */
   readonly #surplusHost: ConnectionHost;
   /**
@@ -173,7 +171,6 @@ class Server implements RunningServer, ConnectionHost {
       clock: this.clock,
       // This value has no effect, because every answer of this host closes its connection.
       isDraining: true,
-      turn: () => undefined,
       handler: {
         handle: (request) => handler.refuse(overloaded(), request),
         refuse: (refusal) => handler.refuse(refusal),
@@ -183,10 +180,6 @@ class Server implements RunningServer, ConnectionHost {
     };
     this.#listeners = this.#listen();
     this.port = this.#listeners[0]?.port ?? 0;
-  }
-
-  turn(): Turn | undefined {
-    return this.#turns.token(this.#options.connections.open);
   }
 
   // Collects the answers of one turn of the event loop and sends them together at its end. Then the first answer wakes

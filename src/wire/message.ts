@@ -1,7 +1,6 @@
 // Requests and answers as a handler sees them.
 
 import type { Refusal } from "./refusal.ts";
-import type { Turn } from "./turn.ts";
 
 /** Answers the requests that a server receives. */
 export interface Handler {
@@ -27,11 +26,6 @@ export interface HttpRequest {
   readonly peer: string;
   /** True if the request came over TLS. */
   readonly isSecure: boolean;
-  /**
-   * A turn token (see turn.ts). Requests with the same token were all sent before the store was queried for the first
-   * of them. Undefined if this cannot be proved for this request.
-   */
-  readonly turn: Turn | undefined;
   /**
    * Reads the whole body. Call this only once. The call throws or rejects with a `Refusal` if the body is too large, too
    * slow, malformed or incomplete, or if the incomplete bodies of all clients exceed their limit.

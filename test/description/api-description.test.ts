@@ -223,7 +223,6 @@ describe("the description's files", () => {
     headers: new Map(host === undefined ? [] : [["host", host]]),
     peer: "127.0.0.1",
     isSecure,
-    turn: undefined,
     readBody: () => new Uint8Array(),
   });
   const serverIn = (files: DescriptionFiles, host: string | undefined, isSecure = false) => {

@@ -31,7 +31,6 @@ async function openFeed(version: number) {
     headers: new Map(),
     peer: "127.0.0.1",
     isSecure: false,
-    turn: undefined,
     readBody: () => new Uint8Array(),
   });
   if (!isStream(answer.body)) throw new Error("this is not a feed");

@@ -101,7 +101,6 @@ export class SimulatedInstance {
       headers: new Map(Object.entries({ "content-type": "application/json", ...headers })),
       peer: "127.0.0.1",
       isSecure: false,
-      turn: undefined,
       readBody: () => Buffer.from(body),
     });
     return Promise.race([answer, this.#killed.promise]);

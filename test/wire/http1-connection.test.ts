@@ -56,8 +56,6 @@ class Echo implements ConnectionHost, Handler {
     return new Answer(status, {}, message, { closesConnection });
   }
 
-  turn(): undefined {}
-
   onUnexpectedTls(): void {}
 
   sendSoon(connection: Connection): void {

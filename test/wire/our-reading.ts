@@ -58,8 +58,6 @@ class Recorder implements ConnectionHost, Handler {
     return new Answer(400, {}, "", { closesConnection });
   }
 
-  turn(): undefined {}
-
   onUnexpectedTls(): void {}
 
   sendSoon(connection: Connection): void {

@@ -108,7 +108,7 @@ test("a shortage of descriptors needs this: a socket has the lowest free descrip
   expect(descriptors).toEqual([expect.any(Number), descriptors[0]]);
 });
 
-test("fresh reads need this: setImmediate runs after all sockets of a turn have been read, and before any socket of the next turn is read", async () => {
+test("answers that leave together need this: setImmediate runs after all sockets of a turn have been read, and before any socket of the next turn is read", async () => {
   const order: string[] = [];
   let accepted = 0;
   const allAccepted = Promise.withResolvers<void>();
