@@ -25,6 +25,6 @@ export function startMetricsServer(
     log,
     collect: collectMetrics,
   });
-  const options = { ...listenOptions(settings, log), port, sharesPort: false };
+  const options = { ...listenOptions(settings, log), port };
   return listenOrExplain(port, "--metrics-port", () => listen(handler, options)).port;
 }

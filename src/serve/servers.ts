@@ -63,7 +63,6 @@ export async function startServers(
 export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
   return {
     addresses: addressesOf(settings.host),
-    sharesPort: settings.workers > 1,
     certificate: undefined,
     headerBytesMax: settings.headerBytesMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,

@@ -70,8 +70,6 @@ export interface ListenOptions extends ConnectionLimits {
   readonly addresses: readonly string[];
   /** 0 picks a port that is free on all addresses. */
   readonly port: number;
-  /** Lets other processes listen on the same port. The system then distributes the connections among them. */
-  readonly sharesPort: boolean;
   /** Makes the server speak HTTPS. Without a certificate it speaks plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly connections: ConnectionCount;
@@ -265,7 +263,7 @@ class Server implements RunningServer, ConnectionHost {
   }
 
   #listenOn(hostname: string, port: number): Bun.TCPSocketListener<Connection> {
-    const { sharesPort: reusePort, certificate } = this.#options;
+    const { certificate } = this.#options;
     const served = {
       data: (socket: Socket, bytes: Buffer) => socket.data.receive(bytes),
       drain: (socket: Socket) => socket.data.drained(),
@@ -284,7 +282,7 @@ class Server implements RunningServer, ConnectionHost {
     // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
     const socket = certificate ? encrypted : clearText;
-    const options = { hostname, port, allowHalfOpen: true, reusePort, socket };
+    const options = { hostname, port, allowHalfOpen: true, socket };
     return listenOn(hostname, () => Bun.listen<Connection>(options));
   }
 

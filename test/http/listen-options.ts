@@ -7,7 +7,6 @@ export const listenOptions: ListenOptions = {
   addresses: ["127.0.0.1"],
   port: 0,
   certificate: undefined,
-  sharesPort: false,
   headerBytesMax: 16 * 1024,
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 30_000,
