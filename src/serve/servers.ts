@@ -40,7 +40,7 @@ export async function startServers(
   app: Handler,
   settings: Settings,
   environment: Environment,
-  connections: ListenOptions["connections"],
+  connections: NonNullable<ListenOptions["connections"]>,
   log: Log,
 ): Promise<ListeningServer[]> {
   const { port, httpsPort, logRequests, trustProxy, hsts } = settings;
@@ -63,7 +63,6 @@ export async function startServers(
 export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
   return {
     addresses: addressesOf(settings.host),
-    certificate: undefined,
     headerBytesMax: settings.headerBytesMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,

@@ -21,6 +21,11 @@ const tlsPolicy = {
   ALPNProtocols: Buffer.from("\x08http/1.1", "latin1"),
 };
 
+/** The largest head of a request: its request line and its header fields. */
+export const headerBytesMax: number = 16 * 1024;
+/** How many connections may be open. Above this, idle ones are closed, and requests on new ones are refused. */
+export const connectionsMax: number = 10_000;
+
 /** The time limits are checked at this interval. So a limit may be enforced late, by up to this time. */
 const tickMs = 100;
 /** This many connections above the limit get an answer that refuses them. Further connections are closed at once. */
@@ -49,10 +54,11 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** The number of open connections, and its limit. Several servers of a process may share this object. */
+/** The number of open connections. Several servers of a process may share this object. */
 interface ConnectionCount {
   open: number;
-  readonly max: number;
+  /** `connectionsMax` unless a test needs another limit. */
+  readonly max?: number;
 }
 
 /**
@@ -66,17 +72,20 @@ interface DescriptorLimit {
   readonly onShortage: () => void;
 }
 
-export interface ListenOptions extends ConnectionLimits {
+export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> {
   readonly addresses: readonly string[];
   /** 0 picks a port that is free on all addresses. */
   readonly port: number;
   /** Makes the server speak HTTPS. Without a certificate it speaks plain HTTP. */
-  readonly certificate: Certificate | undefined;
-  readonly connections: ConnectionCount;
+  readonly certificate?: Certificate | undefined;
+  /** `headerBytesMax`, the constant, unless a test needs another limit. */
+  readonly headerBytesMax?: number;
+  /** Give this if several servers share it, or if you want to know how many are open. */
+  readonly connections?: ConnectionCount;
   readonly unfinishedBodies: UnfinishedBodies;
   readonly unsentBytes: UnsentBytes;
   /** Undefined if the limit is not known. */
-  readonly descriptors: DescriptorLimit | undefined;
+  readonly descriptors?: DescriptorLimit | undefined;
   /**
    * Called if a TLS handshake fails, unless the server itself broke it off. If the client tried one on a port without
    * TLS, the message is TLS_ON_HTTP_PORT.
@@ -138,6 +147,8 @@ class Server implements RunningServer, ConnectionHost {
   readonly handler: Handler;
   isDraining = false;
   readonly #options: ListenOptions;
+  readonly #count: ConnectionCount;
+  readonly #connectionsMax: number;
   readonly #listeners: readonly Bun.TCPSocketListener<Connection>[];
   readonly #connections = new Set<Connection>();
   /** Connections above the limit get this host, which refuses every request. */
@@ -156,7 +167,9 @@ class Server implements RunningServer, ConnectionHost {
   constructor(handler: Handler, options: ListenOptions) {
     this.handler = handler;
     this.#options = options;
-    this.limits = options;
+    this.limits = { headerBytesMax, ...options };
+    this.#count = options.connections ?? { open: 0 };
+    this.#connectionsMax = this.#count.max ?? connectionsMax;
     this.unfinishedBodies = options.unfinishedBodies;
     this.unsentBytes = options.unsentBytes;
     this.#certificate = options.certificate;
@@ -318,11 +331,10 @@ class Server implements RunningServer, ConnectionHost {
 
   /** Counts a connection that is about to be created, and returns the host for it. */
   #countIn(): ConnectionHost {
-    const { connections } = this.#options;
     // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
-    connections.open++;
-    if (connections.open <= connections.max) return this;
+    this.#count.open++;
+    if (this.#count.open <= this.#connectionsMax) return this;
     this.#makeRoom();
     return this.#surplusHost;
   }
@@ -332,9 +344,8 @@ class Server implements RunningServer, ConnectionHost {
    * first, because the `close` callback of a dropped socket uses it.
    */
   #admit(connection: Connection, descriptor: number): void {
-    const { open, max } = this.#options.connections;
     this.#connections.add(connection);
-    if (open > max + surplusMax) connection.cut();
+    if (this.#count.open > this.#connectionsMax + surplusMax) connection.cut();
     else if (descriptor >= this.#descriptorsMax) {
       this.#makeRoom();
       connection.cut();
@@ -350,7 +361,7 @@ class Server implements RunningServer, ConnectionHost {
   }
 
   #closed(connection: Connection): void {
-    if (this.#connections.delete(connection)) this.#options.connections.open--;
+    if (this.#connections.delete(connection)) this.#count.open--;
     connection.closed();
     if (this.#connections.size > 0) return;
     clearInterval(this.#timer);

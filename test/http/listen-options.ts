@@ -6,14 +6,10 @@ import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 export const listenOptions: ListenOptions = {
   addresses: ["127.0.0.1"],
   port: 0,
-  certificate: undefined,
-  headerBytesMax: 16 * 1024,
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 30_000,
-  connections: { open: 0, max: 10_000 },
   unfinishedBodies: { bytes: 0, bytesMax: 256 * 1024 ** 2 },
   unsentBytes: new UnsentBytes({ bytesMax: 64 * 1024 ** 2, onCut() {} }),
-  descriptors: undefined,
   onHandshakeFailure() {},
   onDefect(error) {
     throw error;

@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { withRequestLog } from "../../src/http/request-log.ts";
-import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
+import { connectionsMax, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { eventually } from "../eventually.ts";
@@ -270,6 +270,14 @@ describe("limits", () => {
     await connection.untilClosed();
   });
 
+  test("the limit for a head is 16 KiB", async () => {
+    const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
+    const statusOf = async (length: number) =>
+      statuses(await exchange(server.port, `${start.padEnd(length, "x")}\r\n\r\n`));
+    expect(await statusOf(16 * 1024)).toEqual(["200"]);
+    expect(await statusOf(16 * 1024 + 1)).toEqual(["431"]);
+  });
+
   test("a head of exactly the limit is accepted wherever it is split, and one byte more is always refused", async () => {
     await restart({ headerBytesMax: 100 });
     const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
@@ -332,6 +340,14 @@ describe("the number of connections", () => {
     await restart({ connections: { open: 0, max: 3 } });
     const connections = await open(5);
     expect((await askAll(connections)).sort()).toEqual(["200", "200", "200", "503", "503"]);
+    for (const connection of connections) connection.close();
+  });
+
+  test("the limit is 10,000 connections", async () => {
+    await restart({ connections: { open: connectionsMax - 1 } });
+    const connections = await open(2);
+    expect((await askAll(connections)).sort()).toEqual(["200", "503"]);
+    expect(connectionsMax).toBe(10_000);
     for (const connection of connections) connection.close();
   });
 

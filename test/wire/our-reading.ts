@@ -4,6 +4,7 @@
 import { Clock } from "../../src/wire/clock.ts";
 import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
 import { Http1Connection } from "../../src/wire/http1-connection.ts";
+import { headerBytesMax } from "../../src/wire/listen.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
@@ -23,7 +24,7 @@ const quietTurns = 6;
 
 class Recorder implements ConnectionHost, Handler {
   readonly handler: Handler = this;
-  readonly limits = { headerBytesMax: 16 * 1024, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+  readonly limits = { headerBytesMax, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
   readonly unfinishedBodies = { bytes: 0, bytesMax: 1024 ** 2 };
   readonly unsentBytes = new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} });
   readonly clock = new Clock();
