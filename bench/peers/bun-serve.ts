@@ -69,8 +69,19 @@ async function readBody(request: Request, bytesMax: number): Promise<Uint8Array>
   return bytes;
 }
 
+const joinedBodies = new WeakMap<PieceBody, Uint8Array>();
+
+/** The whole body in one array. Only the first call copies the pieces. */
+function joined(body: PieceBody): Uint8Array {
+  const known = joinedBodies.get(body);
+  if (known) return known;
+  const bytes = Buffer.concat(body.pieces.map((piece) => piece.bytes));
+  joinedBodies.set(body, bytes);
+  return bytes;
+}
+
 function responseOf({ status, headers, body: given }: Answer): Response {
-  const body = given instanceof PieceBody ? given.joined() : given;
+  const body = given instanceof PieceBody ? joined(given) : given;
   if (body === undefined) return new Response(null, { status, headers });
   if (typeof body === "string") return new Response(body, { status, headers });
   if (body instanceof Uint8Array)

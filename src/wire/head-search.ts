@@ -1,6 +1,6 @@
 // Finds the head of a request in the bytes that have arrived. Some mistakes are found before the head is complete.
 
-import { closingRefusal, headTooLarge, type Refusal } from "./refusal.ts";
+import { closingRefusal, type Refusal } from "./refusal.ts";
 
 /**
  * The search decodes only this many bytes at first. Most heads are shorter, and decoding the bytes after the head would
@@ -52,7 +52,10 @@ export function refusalOfPart(text: string, bytesMax: number): Refusal | undefin
   // still end within the limit.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
-    ? headTooLarge(bytesMax)
+    ? closingRefusal(
+        `The request's head is larger than ${bytesMax} bytes, the limit of this instance`,
+        "HeadersTooLarge",
+      )
     : closingRefusal(
         `The request's target is longer than ${bytesMax} bytes, the limit of this instance`,
         "TargetTooLong",

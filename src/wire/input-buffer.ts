@@ -1,6 +1,6 @@
 // Bytes that have arrived and have not been used yet. If there are too many of them, the socket is paused.
 
-import type { Transport } from "./connection.ts";
+import type { Transport } from "./connection-host.ts";
 
 /** With more unused bytes than this, nothing is read from the socket until the connection asks for more. */
 const aheadBytesMax = 64 * 1024;

@@ -3,14 +3,11 @@
 // progress time to finish.
 
 import { constants } from "node:crypto";
-import type { UnfinishedBodies } from "./body-content.ts";
 import { Clock } from "./clock.ts";
-import type { Connection, ConnectionHost, ConnectionLimits } from "./connection.ts";
-import { Http1Connection } from "./http1-connection.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionHost, ConnectionLimits, Sender } from "./connection-host.ts";
 import type { Handler } from "./message.ts";
 import { overloaded } from "./refusal.ts";
-import { TlsHandshake } from "./tls-handshake.ts";
-import type { UnsentBytes } from "./unsent-bytes.ts";
 
 // TLS 1.2 or newer; for TLS 1.2, AEAD ciphers only.
 const tlsPolicy = {
@@ -82,8 +79,6 @@ export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> 
   readonly headerBytesMax?: number;
   /** Give this if several servers share it, or if you want to know how many are open. */
   readonly connections?: ConnectionCount;
-  readonly unfinishedBodies: UnfinishedBodies;
-  readonly unsentBytes: UnsentBytes;
   /** Undefined if the limit is not known. */
   readonly descriptors?: DescriptorLimit | undefined;
   /**
@@ -140,19 +135,17 @@ type Socket = Bun.Socket<Connection>;
 
 class Server implements RunningServer, ConnectionHost {
   readonly limits: ConnectionLimits;
-  readonly unfinishedBodies: UnfinishedBodies;
-  readonly unsentBytes: UnsentBytes;
   readonly clock = new Clock();
   readonly port: number;
-  readonly handler: Handler;
   isDraining = false;
   readonly #options: ListenOptions;
   readonly #count: ConnectionCount;
   readonly #connectionsMax: number;
   readonly #listeners: readonly Bun.TCPSocketListener<Connection>[];
   readonly #connections = new Set<Connection>();
-  /** Connections above the limit get this host, which refuses every request. */
-  readonly #surplusHost: ConnectionHost;
+  readonly #handler: Handler;
+  /** The handler of connections above the limit. It refuses every request. */
+  readonly #surplusHandler: Handler;
   /**
    * Sockets with this descriptor or a higher one are closed at once. If the last descriptor were used, the runtime
    * could not accept the next connection, and would try again and again without a pause.
@@ -160,35 +153,23 @@ class Server implements RunningServer, ConnectionHost {
   readonly #descriptorsMax: number;
   #certificate: Certificate | undefined;
   #timer: Timer | undefined;
-  #toSend: Connection[] = [];
+  #toSend: Sender[] = [];
   #madeRoomAt = 0;
   #onTick: (() => void) | undefined;
 
   constructor(handler: Handler, options: ListenOptions) {
-    this.handler = handler;
+    this.#handler = handler;
+    this.#surplusHandler = {
+      handle: (request) => handler.refuse(overloaded("Too many connections are open"), request),
+      refuse: (refusal) => handler.refuse(refusal),
+    };
     this.#options = options;
     this.limits = { headerBytesMax, ...options };
     this.#count = options.connections ?? { open: 0 };
     this.#connectionsMax = this.#count.max ?? connectionsMax;
-    this.unfinishedBodies = options.unfinishedBodies;
-    this.unsentBytes = options.unsentBytes;
     this.#certificate = options.certificate;
     const descriptorsMax = options.descriptors?.max ?? Number.POSITIVE_INFINITY;
     this.#descriptorsMax = descriptorsMax - Math.min(spareDescriptors, descriptorsMax / 4);
-    this.#surplusHost = {
-      limits: this.limits,
-      unfinishedBodies: this.unfinishedBodies,
-      unsentBytes: this.unsentBytes,
-      clock: this.clock,
-      // This value has no effect, because every answer of this host closes its connection.
-      isDraining: true,
-      handler: {
-        handle: (request) => handler.refuse(overloaded(), request),
-        refuse: (refusal) => handler.refuse(refusal),
-      },
-      sendSoon: (connection) => this.sendSoon(connection),
-      onUnexpectedTls: (peer) => this.onUnexpectedTls(peer),
-    };
     this.#listeners = this.#listen();
     this.port = this.#listeners[0]?.port ?? 0;
   }
@@ -196,8 +177,8 @@ class Server implements RunningServer, ConnectionHost {
   // Collects the answers of one turn of the event loop and sends them together at its end. Then the first answer wakes
   // the client, and the answers on its other connections find it awake. If each answer were sent as soon as it is
   // ready, each might have to wake the client, which is expensive.
-  sendSoon(connection: Connection): void {
-    if (this.#toSend.push(connection) === 1) setImmediate(() => this.#sendAll());
+  sendSoon(sender: Sender): void {
+    if (this.#toSend.push(sender) === 1) setImmediate(() => this.#sendAll());
   }
 
   onUnexpectedTls(peer: string): void {
@@ -222,13 +203,13 @@ class Server implements RunningServer, ConnectionHost {
   }
 
   #sendAll(): void {
-    const connections = this.#toSend;
+    const senders = this.#toSend;
     this.#toSend = [];
-    for (const connection of connections) this.#attempt(connection, () => connection.drained());
+    for (const sender of senders) this.#attempt(sender, () => sender.drained());
   }
 
   /** An unexpected error drops only the connection that it happened on. */
-  #attempt(connection: Connection, action: () => void): void {
+  #attempt(connection: Sender, action: () => void): void {
     try {
       action();
     } catch (error) {
@@ -287,8 +268,8 @@ class Server implements RunningServer, ConnectionHost {
     const clearText = {
       ...served,
       open: (socket: Socket) => {
-        const host = this.#countIn();
-        socket.data = new Http1Connection(socket, socket.remoteAddress, host, false);
+        const handler = this.#countIn();
+        socket.data = new Connection(socket, socket.remoteAddress, false, handler, this);
         this.#admit(socket.data, descriptorOf(socket));
       },
     };
@@ -303,7 +284,7 @@ class Server implements RunningServer, ConnectionHost {
   #secure(socket: Socket, served: object): void {
     const descriptor = descriptorOf(socket);
     const peer = socket.remoteAddress;
-    const host = this.#countIn();
+    const handler = this.#countIn();
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
       isServer: true,
@@ -312,31 +293,26 @@ class Server implements RunningServer, ConnectionHost {
         ...served,
         open() {},
         handshake: (secure: Socket, isSecure: boolean, error: Error | null) => {
-          if (!isSecure) {
-            if (error && !unfinished.wasCut) this.#options.onHandshakeFailure(peer, error);
-            return secure.terminate();
-          }
-          this.#connections.delete(secure.data);
-          secure.data = new Http1Connection(secure, peer, host, true);
-          this.#connections.add(secure.data);
+          if (isSecure) return secure.data.secured();
+          if (error && secure.data.isInHandshake) this.#options.onHandshakeFailure(peer, error);
+          secure.terminate();
         },
       },
     };
-    // After this call, only the TLS socket can be closed, not the raw socket. So `TlsHandshake` gets the TLS socket.
+    // After this call, only the TLS socket can be closed, not the raw socket. So the connection gets the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
-    const unfinished = new TlsHandshake(secure, host);
-    secure.data = unfinished;
-    this.#admit(unfinished, descriptor);
+    secure.data = new Connection(secure, peer, true, handler, this);
+    this.#admit(secure.data, descriptor);
   }
 
-  /** Counts a connection that is about to be created, and returns the host for it. */
-  #countIn(): ConnectionHost {
+  /** Counts a connection that is about to be created, and returns the handler for it. */
+  #countIn(): Handler {
     // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
     this.#count.open++;
-    if (this.#count.open <= this.#connectionsMax) return this;
+    if (this.#count.open <= this.#connectionsMax) return this.#handler;
     this.#makeRoom();
-    return this.#surplusHost;
+    return this.#surplusHandler;
   }
 
   /**
@@ -383,7 +359,7 @@ class Server implements RunningServer, ConnectionHost {
     this.clock.tick();
     const { now } = this.clock;
     for (const connection of this.#connections) this.#attempt(connection, () => connection.look(now));
-    this.unsentBytes.enforceLimit();
+    this.limits.unsentBytes.enforceLimit();
     this.#onTick?.();
   }
 }

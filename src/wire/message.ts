@@ -89,17 +89,10 @@ export interface BodyPiece {
 export class PieceBody {
   readonly pieces: readonly BodyPiece[];
   readonly byteLength: number;
-  #joined: Uint8Array | undefined;
 
   constructor(pieces: readonly BodyPiece[]) {
     this.pieces = pieces;
     this.byteLength = pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  }
-
-  /** The whole body in one array. The first call copies the pieces, and the body keeps that copy. */
-  joined(): Uint8Array {
-    this.#joined ??= Buffer.concat(this.pieces.map(({ bytes }) => bytes));
-    return this.#joined;
   }
 }
 

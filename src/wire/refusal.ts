@@ -35,13 +35,6 @@ export function closingRefusal(message: string, code: RefusalCode = "InvalidRequ
   return new Refusal(code, `${message}.`, { closesConnection: true });
 }
 
-export function headTooLarge(bytesMax: number): Refusal {
-  return closingRefusal(
-    `The request's head is larger than ${bytesMax} bytes, the limit of this instance`,
-    "HeadersTooLarge",
-  );
-}
-
 /**
  * For a client that left before it had sent its whole body. The client will probably not read this refusal. But the
  * refusal tells the handler that the failure is not a defect of the server.
@@ -62,12 +55,7 @@ export function tooSlow(what: "request" | "body", timeoutMs: number): Refusal {
   );
 }
 
-export function tooManyBodies(): Refusal {
-  const message = "Too many request bodies are arriving at the moment. Send the request again shortly.";
-  return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });
-}
-
-export function overloaded(): Refusal {
-  const message = "Too many connections are open. Send the request again shortly.";
+export function overloaded(cause: string): Refusal {
+  const message = `${cause}. Send the request again shortly.`;
   return new Refusal("Overloaded", message, { closesConnection: true, retryAfterSeconds: 1 });
 }

@@ -3,7 +3,7 @@
 
 import { BodyContent, type UnfinishedBodies } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
-import { bodyTooLarge, type Refusal, tooManyBodies } from "./refusal.ts";
+import { bodyTooLarge, overloaded, type Refusal } from "./refusal.ts";
 
 /**
  * Many clients send their whole body before they read the answer. If we closed the connection while they send, they
@@ -49,7 +49,9 @@ export class RequestBody {
   /** Takes the bytes of the body from the start of `input` and returns how many it took. May throw a `Refusal`. */
   take(input: Buffer): number {
     const count = this.#framing.take(input, (content) => this.#add(content));
-    if (!this.#framing.done && !this.#content.hold()) throw tooManyBodies();
+    if (!this.#framing.done && !this.#content.hold()) {
+      throw overloaded("Too many request bodies are arriving at the moment");
+    }
     return count;
   }
 

@@ -1,6 +1,6 @@
 // Bytes that are waiting to be written to a socket.
 
-import type { Transport } from "./connection.ts";
+import type { Transport } from "./connection-host.ts";
 import type { BodyPiece, MemoryBlock } from "./message.ts";
 import type { SlowReader, UnsentBytes } from "./unsent-bytes.ts";
 

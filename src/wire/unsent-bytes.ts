@@ -8,7 +8,7 @@ import type { MemoryBlock } from "./message.ts";
 /** A connection whose client has not read all of the answer yet. */
 export interface SlowReader {
   /** Drops the unsent bytes, and ends the connection. */
-  giveUp(): void;
+  cut(): void;
 }
 
 interface UnsentBytesOptions {
@@ -69,7 +69,7 @@ export class UnsentBytes {
     for (const slowest of this.#readers) {
       // `bytes` is never larger than `#heldBytes` but takes longer to compute. So `#heldBytes` is compared first.
       if (this.#readers.size === 1 || this.#heldBytes <= bytesMax || this.bytes <= bytesMax) return;
-      slowest.giveUp();
+      slowest.cut();
       onCut();
     }
   }

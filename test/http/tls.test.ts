@@ -35,27 +35,44 @@ async function start(options: Partial<ListenOptions>): Promise<void> {
   server = listen(app, { ...listenOptions, certificate, ...options });
 }
 
-test("a handshake that does not finish within the request timeout is cut off", async () => {
-  const connections = { open: 0, max: 10 };
-  await start({ requestTimeoutMs: 300, connections });
+test("a handshake that does not finish within the request timeout is cut off, and not reported as the client's failure", async () => {
+  const connections = { open: 0 };
+  const failures: string[] = [];
+  await start({
+    requestTimeoutMs: 300,
+    connections,
+    onHandshakeFailure: (_peer, { message }) => failures.push(message),
+  });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
   await eventually(() => connections.open === 0);
+  expect(failures).toEqual([]);
+});
+
+test("a handshake that the client breaks off is reported", async () => {
+  const connections = { open: 0 };
+  const failures: string[] = [];
+  await start({ connections, onHandshakeFailure: (_peer, { message }) => failures.push(message) });
+  const connection = await RawConnection.open(server.port);
+  connection.send(beginning);
+  connection.endSending();
+  await eventually(() => failures.length === 1);
+  await eventually(() => connections.open === 0);
 });
 
 test("a handshake far over the connection limit is cut off at once and is no longer counted", async () => {
-  const connections = { open: 0, max: 10 };
+  const connections = { open: 0 };
   await start({ connections });
-  connections.open = 2_000;
+  connections.open = 12_000;
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
-  await eventually(() => connections.open === 2_000);
+  await eventually(() => connections.open === 12_000);
 });
 
 test("a handshake that leaves too few descriptors is cut off at once and is no longer counted", async () => {
-  const connections = { open: 0, max: 10 };
+  const connections = { open: 0 };
   let shortages = 0;
   // The test process itself already has more open descriptors than these four. So the server closes every new
   // connection.
@@ -68,7 +85,7 @@ test("a handshake that leaves too few descriptors is cut off at once and is no l
 });
 
 test("an idle HTTP/1.1 client that does not close its side is cut off after two more seconds", async () => {
-  const connections = { open: 0, max: 10 };
+  const connections = { open: 0 };
   await start({ connections, idleTimeoutMs: 100 });
   const options = { port: server.port, host: "127.0.0.1", rejectUnauthorized: false, allowHalfOpen: true };
   const client = connect(options)
@@ -84,7 +101,7 @@ test("an idle HTTP/1.1 client that does not close its side is cut off after two 
 });
 
 test("a stop does not wait for an unfinished handshake", async () => {
-  const connections = { open: 0, max: 10 };
+  const connections = { open: 0 };
   await start({ connections });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);

@@ -2,8 +2,8 @@
 // compare our parser with llhttp, only this one knows how to create a connection.
 
 import { Clock } from "../../src/wire/clock.ts";
-import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
-import { Http1Connection } from "../../src/wire/http1-connection.ts";
+import { Connection } from "../../src/wire/connection.ts";
+import type { ConnectionHost, Sender } from "../../src/wire/connection-host.ts";
 import { headerBytesMax } from "../../src/wire/listen.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
@@ -23,15 +23,18 @@ const bodyBytesMax = 1024 ** 2;
 const quietTurns = 6;
 
 class Recorder implements ConnectionHost, Handler {
-  readonly handler: Handler = this;
-  readonly limits = { headerBytesMax, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
-  readonly unfinishedBodies = { bytes: 0, bytesMax: 1024 ** 2 };
-  readonly unsentBytes = new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} });
+  readonly limits = {
+    headerBytesMax,
+    requestTimeoutMs: 30_000,
+    idleTimeoutMs: 30_000,
+    unfinishedBodies: { bytes: 0, bytesMax: 1024 ** 2 },
+    unsentBytes: new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} }),
+  };
   readonly clock = new Clock();
   readonly isDraining = false;
   readonly messages: OurMessage[] = [];
   readonly #readsBodies: boolean;
-  #toSend: Connection[] = [];
+  #toSend: Sender[] = [];
 
   constructor(readsBodies: boolean) {
     this.#readsBodies = readsBodies;
@@ -61,8 +64,8 @@ class Recorder implements ConnectionHost, Handler {
 
   onUnexpectedTls(): void {}
 
-  sendSoon(connection: Connection): void {
-    this.#toSend.push(connection);
+  sendSoon(sender: Sender): void {
+    this.#toSend.push(sender);
   }
 
   async settle(): Promise<void> {
@@ -89,7 +92,7 @@ const transport = {
 /** Returns the requests that a connection reads from these bytes, with their bodies if `readsBodies` is true. */
 export async function ourReading(pieces: readonly Buffer[], readsBodies: boolean): Promise<readonly OurMessage[]> {
   const host = new Recorder(readsBodies);
-  const connection = new Http1Connection(transport, "192.0.2.1", host, false);
+  const connection = new Connection(transport, "192.0.2.1", false, host, host);
   for (const piece of pieces) {
     connection.receive(piece);
     await host.settle();

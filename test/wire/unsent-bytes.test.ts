@@ -14,11 +14,11 @@ const transport = {
 
 test("a reader that has read something since the last tick is cut off after those that have not", () => {
   const unsentBytes = new UnsentBytes({ bytesMax: 1, onCut() {} });
-  const cut: string[] = [];
+  const cutNames: string[] = [];
   const queues = ["first", "second", "third"].map((name) => {
     const queue: SendQueue = new SendQueue(unsentBytes, {
-      giveUp() {
-        cut.push(name);
+      cut() {
+        cutNames.push(name);
         queue.clear();
       },
     });
@@ -29,6 +29,6 @@ test("a reader that has read something since the last tick is cut off after thos
   queues[0]?.flush(transport);
   for (const queue of queues) queue.look();
   unsentBytes.enforceLimit();
-  expect(cut).toEqual(["second", "third"]);
+  expect(cutNames).toEqual(["second", "third"]);
   expect(unsentBytes.bytes).toBe(10);
 });

@@ -1,17 +1,15 @@
-// Tests one HTTP/1.1 connection without a socket. Its requests and answers must be the same however its input is split
+// Tests one connection without a socket. Its requests and answers must be the same however its input is split
 // into pieces, and however slowly its answers are read.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { UnfinishedBodies } from "../../src/wire/body-content.ts";
 import { Clock } from "../../src/wire/clock.ts";
-import type { Connection, ConnectionHost } from "../../src/wire/connection.ts";
-import { Http1Connection } from "../../src/wire/http1-connection.ts";
+import { Connection } from "../../src/wire/connection.ts";
+import type { ConnectionHost, ConnectionLimits, Sender } from "../../src/wire/connection-host.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
-
-const limits = { headerBytesMax: 2_000, requestTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
 
@@ -20,17 +18,22 @@ const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStandi
  * reading the body: the first two at once, the third in a later turn of the event loop.
  */
 class Echo implements ConnectionHost, Handler {
-  readonly handler: Handler = this;
-  readonly limits = limits;
+  readonly limits: ConnectionLimits;
   readonly unfinishedBodies: UnfinishedBodies;
-  readonly unsentBytes = new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} });
   readonly clock = new Clock();
   readonly isDraining = false;
   readonly asked: string[] = [];
-  #toSend: Connection[] = [];
+  #toSend: Sender[] = [];
 
   constructor(unfinishedBytesMax = 1024 ** 2) {
     this.unfinishedBodies = { bytes: 0, bytesMax: unfinishedBytesMax };
+    this.limits = {
+      headerBytesMax: 2_000,
+      requestTimeoutMs: 30_000,
+      idleTimeoutMs: 30_000,
+      unfinishedBodies: this.unfinishedBodies,
+      unsentBytes: new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} }),
+    };
   }
 
   handle(request: HttpRequest): Answer | Promise<Answer> {
@@ -58,8 +61,8 @@ class Echo implements ConnectionHost, Handler {
 
   onUnexpectedTls(): void {}
 
-  sendSoon(connection: Connection): void {
-    this.#toSend.push(connection);
+  sendSoon(sender: Sender): void {
+    this.#toSend.push(sender);
   }
 
   /** Lets the connections send their answers until nothing is left to send. */
@@ -133,7 +136,7 @@ interface Run {
 
 async function run(pieces: readonly string[], wire = new SlowTransport()): Promise<Run> {
   const host = new Echo();
-  const connection = new Http1Connection(wire, "192.0.2.1", host, false);
+  const connection = new Connection(wire, "192.0.2.1", false, host, host);
   for (const piece of pieces) {
     connection.receive(Buffer.from(piece, "latin1"));
     await host.settle();
@@ -198,7 +201,7 @@ describe("a connection", () => {
   test("a connection stops reading while too many pipelined requests wait, and continues once they are answered", async () => {
     const host = new Echo();
     const wire = new SlowTransport();
-    const connection = new Http1Connection(wire, "192.0.2.1", host, false);
+    const connection = new Connection(wire, "192.0.2.1", false, host, host);
     const later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n";
     const count = 3_000;
     connection.receive(Buffer.from(later.repeat(count)));
@@ -226,7 +229,7 @@ describe("unfinished bodies", () => {
     const host = new Echo(100);
     const clients = inputs.map((input) => {
       const wire = new SlowTransport();
-      const connection = new Http1Connection(wire, "192.0.2.1", host, false);
+      const connection = new Connection(wire, "192.0.2.1", false, host, host);
       connection.receive(Buffer.from(input, "latin1"));
       return { wire, connection };
     });
@@ -262,7 +265,7 @@ describe("unfinished bodies", () => {
     expect(host.unfinishedBodies.bytes).toBe(100);
   });
 
-  test.each<[string, (connection: Http1Connection) => void]>([
+  test.each<[string, (connection: Connection) => void]>([
     ["complete", (connection) => connection.receive(Buffer.from(x(40)))],
     ["cut short by its client", (connection) => connection.ended()],
     ["cut short by a closed connection", (connection) => connection.closed()],
