@@ -14,7 +14,7 @@ import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";
 import { NotKeptError, nameAdvice } from "./failure.ts";
-import { remarkingSlow, remarkingStale } from "./fetch-remarks.ts";
+import { remarkingSlow } from "./fetch-remarks.ts";
 import { fetchOrProbe } from "./https-probe.ts";
 import { remark } from "./output.ts";
 import { askPasswordOnce } from "./password.ts";
@@ -42,7 +42,7 @@ export async function connect(
     form,
     credentials,
     retry,
-    fetch: remarkingSlow(remarkingStale(fetchFrom(connection.ca, server, environment))),
+    fetch: remarkingSlow(fetchFrom(connection.ca, server, environment)),
   });
 }
 

@@ -1,4 +1,4 @@
-// Tells the user of a command, while it runs, that the service does not answer, or that it answers with old items.
+// Tells the user of a command, while it runs, that the service does not answer.
 
 import { remark } from "./output.ts";
 
@@ -20,22 +20,5 @@ export function remarkingSlow(fetch: Fetch): Fetch {
     } finally {
       clearTimeout(timer);
     }
-  };
-}
-
-/** Warns once if the service, with `--stale-reads`, answers from memory because it cannot reach its store. */
-export function remarkingStale(fetch: Fetch): Fetch {
-  let hasWarned = false;
-  return async (url, init) => {
-    const response = await fetch(url, init);
-    const isStale = response.headers.get("warning")?.startsWith("110 ") ?? false;
-    const ageSeconds = Number(response.headers.get("age"));
-    if (isStale && ageSeconds > 0 && !hasWarned) {
-      hasWarned = true;
-      remark(
-        `warning: The service cannot reach its store. These items are ${ageSeconds} s old and may have changed since.`,
-      );
-    }
-    return response;
   };
 }

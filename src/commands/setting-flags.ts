@@ -11,7 +11,6 @@ const usualValues: Readonly<Record<string, readonly string[]>> = {
   "metrics-port": ["9464", "off"],
   port: ["5000", "off"],
   "rate-limit": ["off", "100/s"],
-  "stale-reads": ["off"],
   store: ["sqlite:", "postgres://", "memory:"],
   "store-limit": ["1GiB", "off"],
 };

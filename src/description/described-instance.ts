@@ -22,11 +22,6 @@ export interface DescribedInstance {
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
-  /**
-   * While the store is unavailable, reads are answered from memory, if its content is at most this many seconds old. 0
-   * if they are refused instead.
-   */
-  readonly staleSecondsMax: number;
   /** True if answers are compressed for clients that accept it. */
   readonly compress: boolean;
   /** The largest size of the store. Undefined if there is no limit. */

@@ -6,7 +6,6 @@ import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Operation, type Part, type PathItem, parameterRefs, schemaRef } from "./document.ts";
 import { exampleItem, exampleNewItem, spelled } from "./examples.ts";
 import { problemResponses } from "./problems.ts";
-import { staleHeaders } from "./shared-parts.ts";
 import { sizeText } from "./size-text.ts";
 
 const inBody: readonly ProblemCode[] = ["InvalidJson", "NestingTooDeep", "TodoItemIDAmbiguous", "TodoItemIDInvalid"];
@@ -196,7 +195,7 @@ class ItemOperationsDescription {
   #ok(description: string, schema: string, example: unknown, headers: readonly string[] = []): Part {
     return {
       description,
-      headers: headerRefs("ETag", "Cache-Control", ...headers, ...staleHeaders(this.#instance)),
+      headers: headerRefs("ETag", "Cache-Control", ...headers),
       content: content(schema, { buyMilk: ["One item, to buy milk", example] }),
     };
   }
@@ -204,7 +203,7 @@ class ItemOperationsDescription {
   #notModified(headers: readonly string[] = []): Part {
     return {
       description: "You have the current state already.",
-      headers: headerRefs("ETag", "Cache-Control", ...headers, ...staleHeaders(this.#instance)),
+      headers: headerRefs("ETag", "Cache-Control", ...headers),
     };
   }
 

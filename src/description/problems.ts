@@ -4,7 +4,6 @@ import { type ProblemCode, problemStatuses, problemTitle, problemType } from "..
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Part, schemaRef } from "./document.ts";
 import { exampleId, exampleItem, spelled } from "./examples.ts";
-import { staleHeaders } from "./shared-parts.ts";
 
 interface Explanation {
   /** When a client gets this problem, in a sentence. */
@@ -215,13 +214,10 @@ function problemResponse(
   codes: readonly ProblemCode[],
   context: ProblemContext,
 ): Part {
-  // While the store is unavailable, only reads are answered from memory. So only the 412 of a read can have the headers
-  // of an answer from memory.
-  const stale = status === 412 && !context.writes ? staleHeaders(instance) : [];
   const hasCurrent = codes.includes("PreconditionFailed");
   const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];
   const id = status >= 500 ? ["X-Request-Id"] : [];
-  const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...stale, ...id];
+  const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...id];
   return {
     description: codes.map((code) => `\`${code}\`: ${explanations[code].when}`).join("\n\n"),
     ...(headers.length === 0 ? {} : { headers: headerRefs(...headers) }),

@@ -88,8 +88,6 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
     "Content-Encoding": header("Only if the answer is compressed, as one of 1,000 bytes or more may be.", "gzip"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
     Link: header("Where this description and the reference are (RFC 8631).", serviceLinks.Link),
-    Age: header("Only while the store cannot be reached: how many seconds old this answer is.", 3, seconds),
-    Warning: header("Only while the store cannot be reached.", '110 - "Response is Stale"'),
     "Retry-After": header("How many seconds to wait.", 1, seconds),
     "X-Request-Id": header(
       "Names the request; the service's log has it too. It is the ID that the request had, or else a new one.",
@@ -97,11 +95,6 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
     ),
     "WWW-Authenticate": header("The way to sign in.", 'Basic realm="todoitems", charset="UTF-8"'),
   };
-}
-
-/** The additional headers of a read that may be answered from memory while the store is unavailable. */
-export function staleHeaders({ staleSecondsMax }: DescribedInstance): readonly string[] {
-  return staleSecondsMax > 0 ? ["Age", "Warning"] : [];
 }
 
 export const securitySchemes: { readonly [name: string]: Part } = {

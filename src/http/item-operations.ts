@@ -1,7 +1,7 @@
 // The operations on items. Each operation reads the request, lets the collection decide, and turns the outcome into an
 // answer.
 
-import { type Bookmark, StoreError } from "../collection/engine.ts";
+import type { Bookmark } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
 import type { ListPiece } from "../collection/list-document.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -26,11 +26,6 @@ export interface ItemOperationsOptions {
   readonly nestingDepthMax: number;
   /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
-  /**
-   * While the store is unavailable, reads are answered from memory, but only this long after the memory was last up to
-   * date.
-   */
-  readonly staleSecondsMax: number;
   /** If true, answers are compressed for clients that accept it. */
   readonly compress: boolean;
   readonly log: Log;
@@ -73,7 +68,7 @@ export class ItemOperations {
     const pathId = pathIdOf(route);
     const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
     const refreshed = this.#collection.refresh();
-    return refreshed ? refreshed.then(answer, (error) => this.#answerStale(answer, error)) : answer();
+    return refreshed ? refreshed.then(answer) : answer();
   }
 
   async create(request: HttpRequest, route: Route): Promise<Answer> {
@@ -153,13 +148,6 @@ export class ItemOperations {
     return new Answer(200, { ...jsonHeaders, ...caching }, item.json);
   }
 
-  /** Answers from memory while the store is unavailable, if the operator allows it. The answer is marked as stale. */
-  #answerStale(answer: () => Answer, error: unknown): Answer {
-    const age = this.#collection.ageSeconds;
-    if (!(error instanceof StoreError) || age > this.#options.staleSecondsMax) throw error;
-    return answerOr(error, answer).with({ Age: String(Math.ceil(age)), Warning: '110 - "Response is Stale"' });
-  }
-
   async #readDraft(request: HttpRequest): Promise<TodoItemDraft> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     checkMediaType(request.headers.get("content-type"));
@@ -232,18 +220,6 @@ export class ItemOperations {
       `The list is longer than ${clientBufferBytes.toLocaleString("en")} bytes. The tutorial's Xamarin.Forms app cannot read it: raise MaxResponseContentBufferSize in its RestService.cs. Other clients are not affected.`,
       { listBytes: this.#collection.listBytes },
     );
-  }
-}
-
-/**
- * Returns the answer from memory. If the item is not in memory, throws the store's error instead of "not found",
- * because the store may have the item.
- */
-function answerOr(error: StoreError, answer: () => Answer): Answer {
-  try {
-    return answer();
-  } catch (problem) {
-    throw problem instanceof Problem ? error : problem;
   }
 }
 

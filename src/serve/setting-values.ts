@@ -112,11 +112,6 @@ export function storeSize(value: string): number {
   return value === "off" ? Number.POSITIVE_INFINITY : byteSize(value, 1024 ** 4);
 }
 
-/** Returns 0 for `off`. */
-export function secondsOrOff(value: string): number {
-  return value === "off" ? 0 : integer(1, 86_400)(value);
-}
-
 export type StoreAddress =
   | { readonly engine: "memory" }
   | { readonly engine: "sqlite"; readonly path: string }

@@ -19,7 +19,6 @@ import {
   portOrOff,
   ratePerSecond,
   type StoreAddress,
-  secondsOrOff,
   storeAddress,
   storeSize,
 } from "./setting-values.ts";
@@ -34,7 +33,6 @@ export interface Settings {
   readonly hsts: boolean;
   readonly store: StoreAddress;
   readonly storeBytesMax: number;
-  readonly staleSecondsMax: number;
   readonly workers: number;
   readonly readOnly: boolean;
   readonly demo: boolean;
@@ -131,14 +129,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning:
       "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that is answered with 507",
     parse: storeSize,
-  },
-  staleSecondsMax: {
-    flag: "stale-reads",
-    placeholder: "SECONDS",
-    default: "off",
-    meaning:
-      "how long to answer reads with the last known items while PostgreSQL is unavailable, with `Age` and `Warning`; otherwise they are answered with 503",
-    parse: secondsOrOff,
   },
   workers: {
     flag: "workers",

@@ -26,7 +26,6 @@ describe("settings", () => {
       hsts: false,
       store: { engine: "sqlite", path: "todoitems.db" },
       storeBytesMax: 1024 ** 3,
-      staleSecondsMax: 0,
       workers: 1,
       readOnly: false,
       demo: false,
@@ -190,11 +189,6 @@ describe("settings", () => {
       expect(problem).not.toContain("sec");
     });
   }
-
-  test("--stale-reads takes a positive number of seconds", () => {
-    expect(read(["--stale-reads", "60"]).staleSecondsMax).toBe(60);
-    for (const wrong of ["0", "-1", "always"]) expect(problems(["--stale-reads", wrong])).toHaveLength(1);
-  });
 
   test("an empty environment variable counts as not set", () => {
     expect(read([], { TODOITEMS_PORT: "", TODOITEMS_READ_ONLY: "" })).toEqual(read([]));

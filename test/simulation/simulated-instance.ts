@@ -48,7 +48,6 @@ export class SimulatedInstance {
         compress: false,
         bodyBytesMax: 1024 ** 2,
         nestingDepthMax: 64,
-        staleSecondsMax: 0,
         heartbeatMs: 15_000,
         // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
         log: (level, message) => {
