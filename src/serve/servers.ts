@@ -2,7 +2,6 @@
 
 import { describeError, type Log } from "../http/log.ts";
 import { withRequestLog } from "../http/request-log.ts";
-import { withStrictTransport } from "../http/strict-transport.ts";
 import { type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
 import type { Handler } from "../wire/message.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
@@ -43,7 +42,7 @@ export async function startServers(
   connections: NonNullable<ListenOptions["connections"]>,
   log: Log,
 ): Promise<ListeningServer[]> {
-  const { port, httpsPort, logRequests, trustProxy, hsts } = settings;
+  const { port, httpsPort, logRequests, trustProxy } = settings;
   const handler = logRequests ? withRequestLog(app, log, trustProxy) : app;
   const options = { ...listenOptions(settings, log), connections };
   const host = options.addresses[0] ?? settings.host;
@@ -53,8 +52,7 @@ export async function startServers(
     servers.push({ scheme: "http", host, port: server.port, server });
   }
   if (httpsPort !== undefined) {
-    const secureHandler = hsts ? withStrictTransport(handler) : handler;
-    const server = await startHttps(secureHandler, settings, { ...options, port: httpsPort }, environment, log);
+    const server = await startHttps(handler, settings, { ...options, port: httpsPort }, environment, log);
     servers.push({ scheme: "https", host, port: server.port, server });
   }
   return servers;

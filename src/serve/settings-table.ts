@@ -30,7 +30,6 @@ export interface Settings {
   readonly httpsPort: number | undefined;
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
-  readonly hsts: boolean;
   readonly store: StoreAddress;
   readonly storeBytesMax: number;
   readonly workers: number;
@@ -106,13 +105,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "",
     meaning: "PEM key of the certificate",
     parse: optionalText,
-  },
-  hsts: {
-    flag: "hsts",
-    placeholder: "",
-    default: "off",
-    meaning: "tell browsers, over HTTPS, to use only HTTPS for a year",
-    parse: onOff,
   },
   store: {
     flag: "store",

@@ -154,13 +154,10 @@ function takenByNpm(environment: Environment): string[] {
 }
 
 /** Warns about settings that have no effect without another setting. */
-function idleSettings({ auth, users, hsts, httpsPort }: Settings): string[] {
-  const warnings: string[] = [];
-  if (auth === "off" && users !== undefined)
-    warnings.push("--users without --auth protects nothing: add --auth writes or --auth all");
-  if (hsts && httpsPort === undefined)
-    warnings.push("--hsts without --https-port has no effect; behind a proxy, the proxy must send that header");
-  return warnings;
+function idleSettings({ auth, users }: Settings): string[] {
+  return auth === "off" && users !== undefined
+    ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
+    : [];
 }
 
 /** Hides the password in a URL, because this text is printed where others may read it. */

@@ -24,7 +24,6 @@ const ofEveryAnswer = new Set([
   "content-length",
   "content-type",
   "date",
-  "strict-transport-security",
   "traceparent",
   "transfer-encoding",
   "x-accel-buffering",

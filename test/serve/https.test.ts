@@ -165,20 +165,6 @@ describe("HTTPS", () => {
     await expect(handshake(port, authority, { minVersion: "TLSv1", maxVersion: "TLSv1.1" })).rejects.toThrow();
   });
 
-  test("with --hsts, answers have Strict-Transport-Security, but only over HTTPS", async () => {
-    const program = await serve("--port", "0", "--hsts");
-    const [http, https] = program.origins;
-    const tls = { ca: readFileSync(authority, "utf8") };
-    expect((await checkedFetch(`${https}/api/todoitems/`, { tls })).headers.get("strict-transport-security")).toBe(
-      "max-age=31536000",
-    );
-    expect((await checkedFetch(`${http}/api/todoitems/`)).headers.has("strict-transport-security")).toBe(false);
-    const plain = await serve("--port", "off");
-    expect(
-      (await checkedFetch(`${plain.origin}/api/todoitems/`, { tls })).headers.has("strict-transport-security"),
-    ).toBe(false);
-  });
-
   test("HTTPS refuses a TLS 1.2 cipher that is not AEAD", async () => {
     const program = await serve("--port", "off");
     const weak = new Promise((resolve, reject) => {

@@ -23,7 +23,6 @@ describe("settings", () => {
       httpsPort: undefined,
       tlsCert: undefined,
       tlsKey: undefined,
-      hsts: false,
       store: { engine: "sqlite", path: "todoitems.db" },
       storeBytesMax: 1024 ** 3,
       workers: 1,
@@ -284,13 +283,6 @@ describe("settings", () => {
       warnings: [expect.stringContaining("--users without --auth")],
     });
     expect(readSettings(["--users", "u", "--auth", "all"], {})).toMatchObject({ warnings: [] });
-  });
-
-  test("--hsts without HTTPS causes a warning", () => {
-    expect(readSettings(["--hsts"], {})).toMatchObject({
-      warnings: [expect.stringContaining("--hsts without --https-port")],
-    });
-    expect(readSettings(["--hsts", "--https-port", "5001"], {})).toMatchObject({ warnings: [] });
   });
 
   test("--demo cannot be combined with a store on disk", () => {
