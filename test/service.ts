@@ -69,7 +69,6 @@ export class Service extends ItemRequests {
         bodyBytesMax: 1024 ** 2,
         nestingDepthMax: 64,
         requiredFields: [],
-        compress: true,
         heartbeatMs: 15_000,
         access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
         hosts: undefined,

@@ -23,7 +23,6 @@ const app = new App(collection, {
   bodyBytesMax: 1024 ** 2,
   nestingDepthMax: 64,
   requiredFields: [],
-  compress: true,
   heartbeatMs: 15_000,
   access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
   hosts: undefined,

@@ -22,8 +22,6 @@ export interface DescribedInstance {
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
-  /** True if answers are compressed for clients that accept it. */
-  readonly compress: boolean;
   /** The largest size of the store. Undefined if there is no limit. */
   readonly storeBytesMax: number | undefined;
 }

@@ -27,6 +27,16 @@ export function itemPaths(instance: DescribedInstance): Record<string, PathItem>
   };
 }
 
+/** The headers of an answer that may be compressed. */
+const compressedHeaders: readonly string[] = ["Vary", "Content-Encoding"];
+
+const listDescription = [
+  "Returns every item in one array, in order of creation. There are no pages.",
+  "Send the ETag of your last list in `If-None-Match` to pay for the list only if it has changed.",
+  "A list of 1,000 bytes or more is compressed if the request's `Accept-Encoding` allows gzip. Most HTTP clients ask for that and decompress it by themselves.",
+  "`/api` and `/api/todoitems/` are the same resource, and letter case in the path does not matter.",
+].join(" ");
+
 class ItemOperationsDescription {
   readonly #instance: DescribedInstance;
 
@@ -35,17 +45,21 @@ class ItemOperationsDescription {
   }
 
   list(): Operation {
-    const compressed = compressedHeaders(this.#instance);
     return this.#operation(
       {
         operationId: "listItems",
         summary: "List all items",
-        description: listDescription(this.#instance),
+        description: listDescription,
         parameters: parameterRefs("IfNoneMatch", "IfMatch"),
       },
       {
-        "200": this.#ok("The items.", "TodoItems", [exampleItem(this.#instance.fieldNames)], ["Link", ...compressed]),
-        "304": this.#notModified(compressed.filter((name) => name === "Vary")),
+        "200": this.#ok(
+          "The items.",
+          "TodoItems",
+          [exampleItem(this.#instance.fieldNames)],
+          ["Link", ...compressedHeaders],
+        ),
+        "304": this.#notModified(["Vary"]),
       },
       ["PreconditionFailed", ...inStore],
       { writes: false, isList: true },
@@ -63,12 +77,7 @@ class ItemOperationsDescription {
       },
       {
         "200": {
-          ...this.#ok(
-            "The item.",
-            "TodoItem",
-            exampleItem(this.#instance.fieldNames),
-            compressedHeaders(this.#instance),
-          ),
+          ...this.#ok("The item.", "TodoItem", exampleItem(this.#instance.fieldNames), compressedHeaders),
           links: itemLinks(this.#instance, "read"),
         },
         "304": this.#notModified(),
@@ -97,7 +106,7 @@ class ItemOperationsDescription {
       {
         "201": {
           description: "The item as it is stored.",
-          headers: headerRefs("ETag", "Location", "Preference-Applied", ...compressedHeaders(this.#instance)),
+          headers: headerRefs("ETag", "Location", "Preference-Applied", ...compressedHeaders),
           content: content("TodoItem", {
             ...(isA ? {} : { withoutId: ["The service has made an ID", exampleItem(fieldNames)] }),
             buyMilk: ["The item as it was sent", exampleItem(fieldNames)],
@@ -221,23 +230,6 @@ type NamedExamples = Readonly<Record<string, readonly [summary: string, value: u
 function content(schema: string, examples: NamedExamples): Part {
   const named = Object.entries(examples).map(([name, [summary, value]]) => [name, { summary, value }]);
   return { "application/json": { schema: schemaRef(schema), examples: Object.fromEntries(named) } };
-}
-
-/** The headers of an answer that may be compressed. */
-function compressedHeaders({ compress }: DescribedInstance): readonly string[] {
-  return compress ? ["Vary", "Content-Encoding"] : [];
-}
-
-function listDescription({ compress }: DescribedInstance): string {
-  const sentences = [
-    "Returns every item in one array, in order of creation. There are no pages.",
-    "Send the ETag of your last list in `If-None-Match` to pay for the list only if it has changed.",
-    compress
-      ? "A list of 1,000 bytes or more is compressed if the request's `Accept-Encoding` allows gzip. Most HTTP clients ask for that and decompress it by themselves."
-      : undefined,
-    "`/api` and `/api/todoitems/` are the same resource, and letter case in the path does not matter.",
-  ];
-  return sentences.filter((sentence) => sentence !== undefined).join(" ");
 }
 
 /** Links to the operations that a client may use next, after it created or read an item. */

@@ -77,7 +77,7 @@ function delta(instance: DescribedInstance): Operation {
     responses: {
       "200": {
         description: "The changes.",
-        headers: headerRefs("ETag", "Cache-Control", "Vary", ...(instance.compress ? ["Content-Encoding"] : [])),
+        headers: headerRefs("ETag", "Cache-Control", "Vary", "Content-Encoding"),
         content: {
           "application/json": {
             schema: schemaRef("Delta"),

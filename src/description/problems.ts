@@ -215,7 +215,7 @@ function problemResponse(
   context: ProblemContext,
 ): Part {
   const hasCurrent = codes.includes("PreconditionFailed");
-  const compressed = hasCurrent && instance.compress ? ["Vary", "Content-Encoding"] : [];
+  const compressed = hasCurrent ? ["Vary", "Content-Encoding"] : [];
   const id = status >= 500 ? ["X-Request-Id"] : [];
   const headers = [...(headersOfStatus[status] ?? []), ...compressed, ...id];
   return {

@@ -33,7 +33,7 @@ export class App implements Handler {
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
   readonly #refusedPages: RefusedPages;
-  readonly #compression: Compression;
+  readonly #compression = new Compression();
   readonly #failures: Failures;
   readonly changeFeed: ChangeFeed;
   #isStopping = false;
@@ -41,7 +41,6 @@ export class App implements Handler {
   constructor(collection: TodoCollection, options: AppOptions) {
     this.#collection = collection;
     this.#options = options;
-    this.#compression = new Compression(options.compress);
     this.#items = new ItemOperations(collection, this.#compression, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.#failures = new Failures(options.log);

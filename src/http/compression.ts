@@ -18,16 +18,9 @@ const atOnceMax = 2;
 const compress = promisify(gzip);
 
 export class Compression {
-  readonly #isOn: boolean;
-  readonly #atOnceMax: number;
   #underWay = 0;
   /** The compressed forms of documents. They are cached, because another client may ask for the same document. */
   readonly #known = new WeakMap<Uint8Array, Promise<Buffer>>();
-
-  constructor(isOn: boolean, most = atOnceMax) {
-    this.#isOn = isOn;
-    this.#atOnceMax = most;
-  }
 
   /**
    * True if a request with these headers may get a compressed answer. A page of another site never gets one. Such a
@@ -35,9 +28,7 @@ export class Compression {
    * into an answer, the length of the compressed answer could reveal the rest (BREACH).
    */
   serves(headers: HeaderFields): boolean {
-    return (
-      this.#isOn && accepts(headers.get("accept-encoding"), "gzip") && headers.get("sec-fetch-site") !== "cross-site"
-    );
+    return accepts(headers.get("accept-encoding"), "gzip") && headers.get("sec-fetch-site") !== "cross-site";
   }
 
   /**
@@ -46,9 +37,7 @@ export class Compression {
   apply(headers: HeaderFields, answer: Answer): Answer | Promise<Answer> {
     const { status, body } = answer;
     if (status === 304) return this.#notModified(headers, answer);
-    if (!this.#isOn || !(typeof body === "string" || body instanceof Uint8Array) || body.length < gzipBytesMin) {
-      return answer;
-    }
+    if (!(typeof body === "string" || body instanceof Uint8Array) || body.length < gzipBytesMin) return answer;
     if (!hasItems(answer) || answer.headers["Content-Encoding"] !== undefined) return answer;
     const vary = answer.headers["Vary"];
     const varied = answer.with({ Vary: vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding` });
@@ -67,7 +56,7 @@ export class Compression {
   /** Compresses a body, or returns a cached result. Undefined if too many answers are already being compressed. */
   #compressed(body: string | Uint8Array): Promise<Buffer> | undefined {
     const known = typeof body === "string" ? undefined : this.#known.get(body);
-    if (known || this.#underWay >= this.#atOnceMax) return known;
+    if (known || this.#underWay >= atOnceMax) return known;
     this.#underWay++;
     const compressed = compress(body).finally(() => this.#underWay--);
     if (typeof body !== "string") this.#known.set(body, compressed);

@@ -26,8 +26,6 @@ export interface ItemOperationsOptions {
   readonly nestingDepthMax: number;
   /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
-  /** If true, answers are compressed for clients that accept it. */
-  readonly compress: boolean;
   readonly log: Log;
 }
 
@@ -129,8 +127,7 @@ export class ItemOperations {
   }
 
   #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
-    const vary = this.#options.compress ? { Vary: "Accept-Encoding" } : {};
-    const caching = { ETag: etag, "Cache-Control": "no-cache", ...vary };
+    const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
     const headers = { ...jsonHeaders, ...caching, ...serviceLinks, ...encoding };
     return {
       whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),

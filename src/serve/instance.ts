@@ -202,7 +202,6 @@ function openApp(
     bodyBytesMax: settings.bodyBytesMax,
     nestingDepthMax: settings.nestingDepthMax,
     requiredFields: settings.requiredFields,
-    compress: settings.compress,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
   });

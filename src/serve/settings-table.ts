@@ -39,7 +39,6 @@ export interface Settings {
   readonly forms: UrlForms;
   readonly fieldNames: FieldNames;
   readonly requiredFields: readonly string[];
-  readonly compress: boolean;
   readonly auth: AuthMode;
   readonly users: string | undefined;
   readonly cors: AllowedOrigins | undefined;
@@ -171,13 +170,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning:
       "fields that a create or update must have, not blank, in any letter case; the original service requires `Name,Notes`",
     parse: fieldList,
-  },
-  compress: {
-    flag: "compress",
-    placeholder: "WHICH",
-    default: "on",
-    meaning: "compress long answers for clients that accept gzip: `on` or `off`",
-    parse: onOff,
   },
   auth: {
     flag: "auth",

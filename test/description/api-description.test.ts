@@ -30,7 +30,6 @@ const instance: DescribedInstance = {
   bodyBytesMax: 1_000,
   headerBytesMax: 2_000,
   nestingDepthMax: 64,
-  compress: true,
   storeBytesMax: 1_000_000,
 };
 const describeWith = (changes: Partial<DescribedInstance> = {}) => describeApi({ ...instance, ...changes }, "/");

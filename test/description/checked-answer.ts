@@ -21,7 +21,6 @@ const strictest: DescribedInstance = {
   bodyBytesMax: 1,
   headerBytesMax: 1,
   nestingDepthMax: 1,
-  compress: true,
   storeBytesMax: 1,
 };
 /** Larger bodies are not checked, because some tests fetch long lists a thousand times. */

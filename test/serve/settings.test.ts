@@ -32,7 +32,6 @@ describe("settings", () => {
       forms: "both",
       fieldNames: "as-sent",
       requiredFields: [],
-      compress: true,
       auth: "off",
       users: undefined,
       cors: undefined,

@@ -45,7 +45,6 @@ export class SimulatedInstance {
         forms: "both",
         fieldNames: "as-sent",
         requiredFields: [],
-        compress: false,
         bodyBytesMax: 1024 ** 2,
         nestingDepthMax: 64,
         heartbeatMs: 15_000,
