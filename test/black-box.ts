@@ -18,7 +18,6 @@ const names = [
   "fieldNames",
   "requiredFields",
   "bodyBytesMax",
-  "nestingDepthMax",
   "storeBytesMax",
   "readOnly",
 ] as const satisfies readonly (keyof Settings)[];
@@ -71,7 +70,7 @@ async function startHere(store: TestStore, options: BlackBoxOptions): Promise<St
   const auth = mode === "off" ? undefined : new BasicAuth(users);
   const access = new Access({ mode, auth, rate: undefined, trustProxy: false });
   const service = await Service.on(await store.open(), { ...settings, access });
-  await service.collection.seed(parseSeed("items", arrayOf(items), 64));
+  await service.collection.seed(parseSeed("items", arrayOf(items)));
   return { service, stop: () => service.collection.close() };
 }
 

@@ -21,7 +21,6 @@ const app = new App(collection, {
   forms: "both",
   fieldNames: "as-sent",
   bodyBytesMax: 1024 ** 2,
-  nestingDepthMax: 64,
   requiredFields: [],
   heartbeatMs: 15_000,
   access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),

@@ -21,7 +21,6 @@ export interface DescribedInstance {
   readonly rateLimitPerSecond: number | undefined;
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
-  readonly nestingDepthMax: number;
   /** The largest size of the store. Undefined if there is no limit. */
   readonly storeBytesMax: number | undefined;
 }

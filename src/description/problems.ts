@@ -1,6 +1,7 @@
 // Explains every problem code, and says which problems an operation can answer with.
 
 import { type ProblemCode, problemStatuses, problemTitle, problemType } from "../http/problem.ts";
+import { nestingDepthMax } from "../items/todo-item.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Part, schemaRef } from "./document.ts";
 import { exampleId, exampleItem, spelled } from "./examples.ts";
@@ -68,8 +69,7 @@ const explanations: Readonly<Record<ProblemCode, Explanation>> = {
   },
   NestingTooDeep: {
     when: "Objects and arrays in the item are nested too deeply.",
-    detail: ({ nestingDepthMax }) =>
-      `The document nests objects and arrays deeper than ${nestingDepthMax} levels, the limit of this instance.`,
+    detail: `The document nests objects and arrays deeper than ${nestingDepthMax} levels, the limit of this instance.`,
   },
   Overloaded: {
     when: "The instance has as many connections or unfinished bodies as it accepts.",

@@ -2,6 +2,7 @@
 
 import { problemStatuses } from "../http/problem.ts";
 import type { FieldNames } from "../items/field-names.ts";
+import { nestingDepthMax } from "../items/todo-item.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import { type Part, schemaRef } from "./document.ts";
 import { exampleEpoch, exampleId, exampleItem, exampleNewItem, exampleTag, spelled } from "./examples.ts";
@@ -105,7 +106,7 @@ export function schemas(instance: DescribedInstance): { readonly [name: string]:
   };
 }
 
-function item({ fieldNames, nestingDepthMax }: DescribedInstance, hasId: boolean): Part {
+function item({ fieldNames }: DescribedInstance, hasId: boolean): Part {
   const id = spelled("ID", fieldNames);
   const field = (name: string, type: string, description: string): [string, Part] => [
     spelled(name, fieldNames),
@@ -119,7 +120,7 @@ function item({ fieldNames, nestingDepthMax }: DescribedInstance, hasId: boolean
       };
   return {
     type: "object",
-    description: itemDescription(fieldNames, nestingDepthMax),
+    description: itemDescription(fieldNames),
     ...(hasId ? { required: [id] } : {}),
     properties: {
       [id]: idPart,
@@ -134,7 +135,7 @@ function item({ fieldNames, nestingDepthMax }: DescribedInstance, hasId: boolean
   };
 }
 
-function itemDescription(fieldNames: FieldNames, nestingDepthMax: number): string {
+function itemDescription(fieldNames: FieldNames): string {
   const spelling = {
     "as-sent":
       "The name is recognised in any letter case, and every item is returned with the names it was sent with: `ID` or `id`.",

@@ -4,9 +4,6 @@ import type { Change } from "../collection/engine.ts";
 import { ItemError } from "../items/item-error.ts";
 import { idKey, parseTodoItem } from "../items/todo-item.ts";
 
-/** The deepest nesting of objects and arrays that an item can have under any settings. */
-const nestingDepthMax = 1_000;
-
 /** Says what is wrong with a row. Undefined if nothing is. */
 export function rowFault({ version, position, id, json }: Change): string | undefined {
   if (!Number.isSafeInteger(version) || version < 1) return "its version is not a positive number";
@@ -18,7 +15,7 @@ export function rowFault({ version, position, id, json }: Change): string | unde
 
 function itemFault(id: string, json: string): string | undefined {
   try {
-    const { id: own } = parseTodoItem(json, nestingDepthMax);
+    const { id: own } = parseTodoItem(json);
     if (own === undefined) return "its item has no ID";
     return idKey(own) === id ? undefined : `its item has the ID ${own}, and the row has ${id}`;
   } catch (error) {

@@ -23,7 +23,6 @@ import type { ItemRoute, Route } from "./routes.ts";
 export interface ItemOperationsOptions {
   readonly fieldNames: FieldNames;
   readonly bodyBytesMax: number;
-  readonly nestingDepthMax: number;
   /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
   readonly log: Log;
@@ -148,7 +147,7 @@ export class ItemOperations {
   async #readDraft(request: HttpRequest): Promise<TodoItemDraft> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     checkMediaType(request.headers.get("content-type"));
-    const draft = parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+    const draft = parseTodoItem(decodeBody(bytes, request.headers));
     checkRequiredFields(draft.object, this.#options.requiredFields);
     return draft;
   }
@@ -160,7 +159,7 @@ export class ItemOperations {
   async #readOptionalDraft(request: HttpRequest): Promise<TodoItemDraft | undefined> {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     if (bytes.byteLength === 0) return undefined;
-    return parseTodoItem(decodeBody(bytes, request.headers), this.#options.nestingDepthMax);
+    return parseTodoItem(decodeBody(bytes, request.headers));
   }
 
   #condition(request: HttpRequest) {

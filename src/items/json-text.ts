@@ -5,10 +5,7 @@
 import { ItemError } from "./item-error.ts";
 import { type Member, ObjectText } from "./object-text.ts";
 
-/**
- * The limit for nesting if the caller gives none. It is also the highest limit that `--depth-limit` allows, and far
- * below the depth that would overflow the stack.
- */
+/** The limit for nesting if the caller gives none. It is far below the depth that would overflow the stack. */
 const depthMaxDefault = 1_000;
 
 /**

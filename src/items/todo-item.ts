@@ -19,6 +19,9 @@ export interface TodoItemDraft {
   readonly object: ObjectText;
 }
 
+/** Objects and arrays in an item may be nested this deeply, the item itself included. */
+export const nestingDepthMax = 64;
+
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const idExample = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
 
@@ -40,8 +43,8 @@ export function parsePathId(segment: string): string {
   );
 }
 
-export function parseTodoItem(text: string, depthMax: number): TodoItemDraft {
-  const object = scanObject(text, depthMax);
+export function parseTodoItem(text: string): TodoItemDraft {
+  const object = scanObject(text, nestingDepthMax);
   const idMember = findIdMember(object);
   return { id: idMember && readId(object, idMember), object };
 }

@@ -200,7 +200,6 @@ function openApp(
     forms: settings.forms,
     fieldNames: settings.fieldNames,
     bodyBytesMax: settings.bodyBytesMax,
-    nestingDepthMax: settings.nestingDepthMax,
     requiredFields: settings.requiredFields,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,

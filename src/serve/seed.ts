@@ -15,13 +15,13 @@ export class SeedError extends Error {
   override readonly name = "SeedError";
 }
 
-export function parseSeed(source: string, json: string, nestingDepthMax: number): IdentifiedItem[] {
+export function parseSeed(source: string, json: string): IdentifiedItem[] {
+  refuseOtherFormats(source, json);
   // The depth limit is higher here. So an item that nests too deeply is refused only below, where the error message can
   // say which item it is.
-  refuseOtherFormats(source, json);
-  const elements = blame(source, () => scanArray(json, nestingDepthMax + 1_000));
+  const elements = blame(source, () => scanArray(json));
   const items = elements.map((element, index) =>
-    blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element, nestingDepthMax), undefined, true)),
+    blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element), undefined, true)),
   );
   refuseDuplicates(items, source);
   return items;
@@ -67,9 +67,9 @@ function blame<Result>(where: string, action: () => Result): Result {
 }
 
 /** The seed that these settings ask for. Throws a `SeedError` if there is a mistake in it. */
-export function readSeed({ seed, demo, nestingDepthMax }: Settings) {
-  if (seed !== undefined) return parseSeed(seed, readText(seed), nestingDepthMax);
-  return demo ? parseSeed("sample items", sampleItems, nestingDepthMax) : undefined;
+export function readSeed({ seed, demo }: Settings) {
+  if (seed !== undefined) return parseSeed(seed, readText(seed));
+  return demo ? parseSeed("sample items", sampleItems) : undefined;
 }
 
 function readText(path: string): string {

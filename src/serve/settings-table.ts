@@ -47,7 +47,6 @@ export interface Settings {
   readonly allowedHosts: readonly string[];
   readonly bodyBytesMax: number;
   readonly headerBytesMax: number;
-  readonly nestingDepthMax: number;
   readonly requestTimeoutSeconds: number;
   readonly idleTimeoutSeconds: number;
   readonly connectionsMax: number;
@@ -228,13 +227,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "16KiB",
     meaning: "largest request head, up to `64KiB`",
     parse: (value) => byteSize(value, 64 * 1024),
-  },
-  nestingDepthMax: {
-    flag: "depth-limit",
-    placeholder: "LEVELS",
-    default: "64",
-    meaning: "deepest nesting of objects and arrays in an item, up to 1000",
-    parse: integer(1, 1_000),
   },
   requestTimeoutSeconds: {
     flag: "request-timeout",

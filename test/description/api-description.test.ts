@@ -29,7 +29,6 @@ const instance: DescribedInstance = {
   rateLimitPerSecond: undefined,
   bodyBytesMax: 1_000,
   headerBytesMax: 2_000,
-  nestingDepthMax: 64,
   storeBytesMax: 1_000_000,
 };
 const describeWith = (changes: Partial<DescribedInstance> = {}) => describeApi({ ...instance, ...changes }, "/");

@@ -20,7 +20,6 @@ const strictest: DescribedInstance = {
   rateLimitPerSecond: 1,
   bodyBytesMax: 1,
   headerBytesMax: 1,
-  nestingDepthMax: 1,
   storeBytesMax: 1,
 };
 /** Larger bodies are not checked, because some tests fetch long lists a thousand times. */

@@ -40,7 +40,6 @@ describe("settings", () => {
       allowedHosts: [],
       bodyBytesMax: 1_048_576,
       headerBytesMax: 16_384,
-      nestingDepthMax: 64,
       requestTimeoutSeconds: 30,
       idleTimeoutSeconds: 30,
       connectionsMax: 10_000,

@@ -46,7 +46,6 @@ export class SimulatedInstance {
         fieldNames: "as-sent",
         requiredFields: [],
         bodyBytesMax: 1024 ** 2,
-        nestingDepthMax: 64,
         heartbeatMs: 15_000,
         // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
         log: (level, message) => {

@@ -19,7 +19,7 @@ describeBlackBox("Limits", (start) => {
   });
 
   test("1. nesting up to the limit is accepted, and one level more gets 400", async () => {
-    const service = await start({ nestingDepthMax: 64 });
+    const service = await start();
     const nested = (levels: number) => item(ids.one, `"a":${"[".repeat(levels)}${"]".repeat(levels)}`);
     await expectProblem(await service.send("POST", "/api/todoitems/", nested(64)), 400, "NestingTooDeep");
     await service.create(nested(63));
