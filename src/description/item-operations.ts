@@ -1,7 +1,7 @@
 // The operations on items: list, read, create, update and delete. In form A, the path of create and
 // update contains the item's ID. In form B, it does not. The settings of the instance decide which forms it offers.
 
-import type { ProblemCode } from "../http/problem.ts";
+import type { ProblemCode } from "../http/problem-table.ts";
 import type { DescribedInstance } from "./described-instance.ts";
 import { headerRefs, type Operation, type Part, type PathItem, parameterRefs, schemaRef } from "./document.ts";
 import { exampleItem, exampleNewItem, spelled } from "./examples.ts";

@@ -1,6 +1,6 @@
 // The schemas of everything that is sent: items, changes, problems and health.
 
-import { problemStatuses } from "../http/problem.ts";
+import { problemCodes } from "../http/problem-table.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { nestingDepthMax } from "../items/todo-item.ts";
 import type { DescribedInstance } from "./described-instance.ts";
@@ -164,7 +164,7 @@ function problem(more: Part, moreRequired: readonly string[]): Part {
       title: { type: "string", description: "The name of the status." },
       status: { type: "integer", format: "int32", minimum: 400, maximum: 599, description: "The HTTP status." },
       detail: { type: "string", description: "What was wrong, and what to send instead." },
-      code: { type: "string", description: "A stable word for programs.", enum: Object.keys(problemStatuses).sort() },
+      code: { type: "string", description: "A stable word for programs.", enum: problemCodes },
       ...more,
     },
     additionalProperties: true,

@@ -5,6 +5,7 @@ import type { HttpRequest } from "../wire/message.ts";
 import type { BasicAuth } from "./basic-auth.ts";
 import { clientAddress } from "./client-address.ts";
 import { Problem } from "./problem.ts";
+import { problems } from "./problem-table.ts";
 import { addressKey, type RateLimiter } from "./rate-limiter.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
@@ -47,13 +48,10 @@ export class Access {
    * requests that never need credentials.
    */
   limitRate(request: HttpRequest): void {
-    const retryAfterSeconds = this.#options.rate?.take(this.addressOf(request)) ?? 0;
-    if (retryAfterSeconds === 0) return;
-    throw new Problem(
-      "TooManyRequests",
-      `Too many requests came from this address. Send the next one in ${retryAfterSeconds} s.`,
-      { retryAfterSeconds },
-    );
+    const waitSeconds = this.#options.rate?.take(this.addressOf(request)) ?? 0;
+    if (waitSeconds === 0) return;
+    const detail = problems.TooManyRequests.detail({ waitSeconds });
+    throw new Problem("TooManyRequests", detail, { retryAfterSeconds: waitSeconds });
   }
 
   /** The address under which the client's requests and feeds are counted. */

@@ -4,6 +4,7 @@
 
 import { isIP } from "node:net";
 import { Problem } from "./problem.ts";
+import { problems } from "./problem-table.ts";
 
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
@@ -24,7 +25,8 @@ export class AllowedHosts {
   check(host: string | undefined): void {
     if (host === undefined || host === this.#lastAllowed) return;
     const name = hostName(host);
-    if (isIP(name) === 0 && !this.#names.has(name) && !name.endsWith(".localhost")) throw hostNotAllowed(name);
+    if (isIP(name) === 0 && !this.#names.has(name) && !name.endsWith(".localhost"))
+      throw new Problem("HostNotAllowed", problems.HostNotAllowed.detail({ host: name }));
     this.#lastAllowed = host;
   }
 }
@@ -34,11 +36,4 @@ function hostName(header: string): string {
   const end = header.startsWith("[") ? header.indexOf("]") : header.indexOf(":");
   const host = header.slice(header.startsWith("[") ? 1 : 0, end === -1 ? header.length : end);
   return host.toLowerCase().replace(/\.$/, "");
-}
-
-function hostNotAllowed(name: string): Problem {
-  return new Problem(
-    "HostNotAllowed",
-    `This instance does not answer to the name ${name}. Use localhost or an IP address in the URL, or start the service with --allow-host ${name}.`,
-  );
 }

@@ -13,6 +13,7 @@ import { Failures } from "./failures.ts";
 import { liveAnswer, readyAnswer, stoppingAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
 import { Problem, problemAnswer } from "./problem.ts";
+import { problems } from "./problem-table.ts";
 import { requestIds } from "./request-id.ts";
 import { allowedMethods, matchRoute, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
@@ -107,8 +108,7 @@ export class App implements Handler {
   /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request);
-    if (!file)
-      throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
+    if (!file) throw new Problem("RouteNotFound", problems.RouteNotFound.detail);
     if (!siteMethods.includes(request.method)) return this.#methodNotAllowed(request, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
@@ -145,7 +145,8 @@ export class App implements Handler {
    */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {
     const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
-    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${advice === undefined ? "" : ` ${advice}.`}`;
-    return problemAnswer(new Problem("MethodNotAllowed", detail), { Allow: allowed.join(", ") });
+    const detail = problems.MethodNotAllowed.detail({ method, allowed });
+    const problem = new Problem("MethodNotAllowed", advice === undefined ? detail : `${detail} ${advice}.`);
+    return problemAnswer(problem, { Allow: allowed.join(", ") });
   }
 }

@@ -12,6 +12,7 @@ import type { Users } from "../credentials/users-file.ts";
 import type { HeaderFields } from "../wire/message.ts";
 import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
+import { problems } from "./problem-table.ts";
 import { addressKey } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;
@@ -129,10 +130,7 @@ function problemOf(verdict: Exclude<Verdict, { kind: "right" }>): Problem {
 }
 
 function credentialsRequired(): Problem {
-  return new Problem(
-    "CredentialsRequired",
-    "This needs a user name and a password, sent as HTTP Basic credentials. None were sent, or they are wrong.",
-  );
+  return new Problem("CredentialsRequired", problems.CredentialsRequired.detail);
 }
 
 function tooManyAtOnce(): Problem {

@@ -18,6 +18,7 @@ import { ListCompression } from "./list-compression.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
 import { Problem, problemAnswer } from "./problem.ts";
+import { problems } from "./problem-table.ts";
 import type { ItemRoute, Route } from "./routes.ts";
 
 export interface ItemOperationsOptions {
@@ -169,17 +170,11 @@ export class ItemOperations {
   #notDone({ headers }: HttpRequest, outcome: Exclude<DecidedOutcome, { kind: "done" }>, id: string): Answer {
     switch (outcome.kind) {
       case "id-in-use":
-        throw new Problem(
-          "TodoItemIDInUse",
-          `An item with ID ${id} already exists. Update it with PUT, or create yours with another ID.`,
-        );
+        throw new Problem("TodoItemIDInUse", problems.TodoItemIDInUse.detail({ id }));
       case "not-found":
         throw recordNotFound(id);
       case "store-full":
-        throw new Problem(
-          "StoreFull",
-          "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
-        );
+        throw new Problem("StoreFull", problems.StoreFull.detail);
       case "condition-failed":
         return this.#preconditionFailed(headers, outcome.current, outcome.epoch);
     }
@@ -189,7 +184,7 @@ export class ItemOperations {
     const ETag = this.#tag(version, epoch);
     const detail = ifMatchHolds(headers, ETag)
       ? "The item is in a state that If-None-Match names, so nothing was changed. Its current state is in `current`. To change the item in any state, send the request without If-None-Match."
-      : "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this answer in If-Match.";
+      : problems.PreconditionFailed.detail({ isList: false });
     return problemAnswer(new Problem("PreconditionFailed", detail), { ETag }, json);
   }
 
@@ -224,15 +219,10 @@ function pathIdOf(route: Route): string | undefined {
 }
 
 function recordNotFound(id: string): Problem {
-  return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET /api/todoitems/ lists all items.`);
+  return new Problem("RecordNotFound", problems.RecordNotFound.detail({ id }));
 }
 
 function listChanged(etag: string): Answer {
-  return problemAnswer(
-    new Problem(
-      "PreconditionFailed",
-      "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.",
-    ),
-    { ETag: etag },
-  );
+  const problem = new Problem("PreconditionFailed", problems.PreconditionFailed.detail({ isList: true }));
+  return problemAnswer(problem, { ETag: etag });
 }

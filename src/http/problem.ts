@@ -1,81 +1,12 @@
 // Problem documents (RFC 9457): errors from every layer get the same shape. Only this file knows which error becomes
-// which document. Any error that is not listed here is a defect.
+// which document. Any error that is not listed here is a defect. problem-table.ts has the statuses and texts.
 
 import { StoreError, WriteError } from "../collection/engine.ts";
-import { ItemError, type ItemErrorCode } from "../items/item-error.ts";
+import { ItemError } from "../items/item-error.ts";
 import { Answer } from "../wire/message.ts";
-import { Refusal, type RefusalCode } from "../wire/refusal.ts";
+import { Refusal } from "../wire/refusal.ts";
 import { nosniff } from "./headers.ts";
-
-export type ProblemCode =
-  | ItemErrorCode
-  | RefusalCode
-  | "CredentialsRequired"
-  | "HostNotAllowed"
-  | "InternalError"
-  | "MethodNotAllowed"
-  | "PreconditionFailed"
-  | "RecordNotFound"
-  | "RouteNotFound"
-  | "StoreFull"
-  | "StoreUnavailable"
-  | "TodoItemIDInUse"
-  | "TooManyRequests"
-  | "UnsupportedMediaType";
-
-export const problemStatuses = {
-  BodyTooLarge: 413,
-  CredentialsRequired: 401,
-  FieldRequired: 400,
-  HeadersTooLarge: 431,
-  HostNotAllowed: 421,
-  HttpVersionNotSupported: 505,
-  InternalError: 500,
-  InvalidJson: 400,
-  InvalidRequest: 400,
-  MethodNotAllowed: 405,
-  NestingTooDeep: 400,
-  Overloaded: 503,
-  PreconditionFailed: 412,
-  RecordNotFound: 404,
-  RequestTimeout: 408,
-  RouteNotFound: 404,
-  StoreFull: 507,
-  StoreUnavailable: 503,
-  TargetTooLong: 414,
-  TodoItemIDAmbiguous: 400,
-  TodoItemIDInUse: 409,
-  TodoItemIDInvalid: 400,
-  TodoItemIDMismatch: 400,
-  TodoItemIDRequired: 400,
-  TooManyRequests: 429,
-  UnsupportedMediaType: 415,
-} as const satisfies Record<ProblemCode, number>;
-
-// The title is the status phrase. The specifics are in `code` and `detail`.
-const titles = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  409: "Conflict",
-  412: "Precondition Failed",
-  413: "Content Too Large",
-  414: "URI Too Long",
-  415: "Unsupported Media Type",
-  421: "Misdirected Request",
-  429: "Too Many Requests",
-  431: "Request Header Fields Too Large",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-  505: "HTTP Version Not Supported",
-  507: "Insufficient Storage",
-} as const satisfies Record<(typeof problemStatuses)[ProblemCode], string>;
-
-export function problemTitle(status: (typeof problemStatuses)[ProblemCode]): string {
-  return titles[status];
-}
+import { type ProblemCode, problems } from "./problem-table.ts";
 
 /** The address of the text that explains this kind of problem. It depends only on the code, not on the request. */
 export function problemType(code: ProblemCode): string {
@@ -115,13 +46,13 @@ export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Refusal) return new Problem(error.code, error.message, error);
   if (error instanceof WriteError) return new Problem("StoreUnavailable", writeFailures[error.reason]);
   if (error instanceof StoreError)
-    return new Problem("StoreUnavailable", "The store cannot be read at the moment. Send the request again shortly.");
+    return new Problem("StoreUnavailable", problems.StoreUnavailable.detail({ writes: false }));
   return undefined;
 }
 
 const writeFailures = {
   "queue-full": "Too many writes are waiting, so nothing was changed. Send the request again shortly.",
-  "not-stored": "The store could not save the change, so nothing was changed. Send the request again shortly.",
+  "not-stored": problems.StoreUnavailable.detail({ writes: true }),
   "needs-restart":
     "The service has lost its store, so nothing was changed. Writes fail until the operator restarts the service. Its log says what happened.",
   unknown:
@@ -136,8 +67,8 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 /** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
-  const status = problemStatuses[code];
-  const document = JSON.stringify({ type: problemType(code), title: titles[status], status, detail, code });
+  const { status, title } = problems[code];
+  const document = JSON.stringify({ type: problemType(code), title, status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   const allHeaders = {
     "Content-Type": "application/problem+json",

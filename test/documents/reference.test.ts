@@ -1,7 +1,7 @@
 // Compares the tables of docs/reference.md with the code.
 
 import { describe, expect, test } from "bun:test";
-import { problemStatuses } from "../../src/http/problem.ts";
+import { problemCodes, problems } from "../../src/http/problem-table.ts";
 import { describeSettings } from "../../src/serve/settings.ts";
 import { readDocument } from "./markdown.ts";
 
@@ -18,11 +18,12 @@ describe("docs/reference.md", () => {
     expect(table.trimEnd().split("\n")).toEqual(rows);
   });
 
-  test("the reference lists exactly the error codes and statuses that the code has", () => {
-    const rows = [...reference.matchAll(/^\| ([0-9]{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
-      code,
-      Number(status),
-    ]);
-    expect(Object.fromEntries(rows)).toEqual(problemStatuses);
+  test("the reference lists exactly the problems that the code has, by status", () => {
+    const rows = problemCodes
+      .map((code) => ({ code, ...problems[code] }))
+      .sort((one, other) => one.status - other.status)
+      .map(({ status, code, when }) => `| ${status} | \`${code}\` | ${when} |`);
+    const [, table = ""] = /\| status \| `code` \| when \|\n\|---.*\n((?:\|.*\n)*)/.exec(reference) ?? [];
+    expect(table.trimEnd().split("\n")).toEqual(rows);
   });
 });
