@@ -68,7 +68,7 @@ export function describeBlackBox(title: string, define: (start: StartBlackBox) =
 async function startHere(store: TestStore, options: BlackBoxOptions): Promise<Started> {
   const { auth: mode = "off", users = new Map(), items = [], ...settings } = options;
   const auth = mode === "off" ? undefined : new BasicAuth(users);
-  const access = new Access({ mode, auth, rate: undefined, trustProxy: false });
+  const access = new Access({ mode, auth });
   const service = await Service.on(await store.open(), { ...settings, access });
   await service.collection.seed(parseSeed("items", arrayOf(items)));
   return { service, stop: () => service.collection.close() };

@@ -4,7 +4,6 @@
 import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../src/collection/todo-collection.ts";
-import { Access } from "../src/http/access.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
 import { appFetch } from "./app-fetch.ts";
 import { checkAnswers } from "./description/checked-answer.ts";
@@ -64,15 +63,6 @@ export class Service extends ItemRequests {
     });
     const app = checkAnswers(
       new App(collection, {
-        forms: "both",
-        fieldNames: "as-sent",
-        bodyBytesMax: 1024 ** 2,
-        requiredFields: [],
-        heartbeatMs: 15_000,
-        access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
-        hosts: undefined,
-        cors: undefined,
-        site: undefined,
         log: (level, message) => log.push({ level, message }),
         ...options,
       }),

@@ -3,7 +3,6 @@
 
 import { parseArgs } from "node:util";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-import { Access } from "../../src/http/access.ts";
 import { App } from "../../src/http/app.ts";
 import { type Answer, type HttpRequest, PieceBody } from "../../src/wire/message.ts";
 import { bodyTooLarge } from "../../src/wire/refusal.ts";
@@ -17,18 +16,7 @@ const [port = "", store = ""] = positionals;
 const { "tls-cert": cert, "tls-key": key } = values;
 const { collection } = await Service.on(new SqliteEngine(store, { readOnly: false }));
 // The service's own app checks every answer against the API's description, which would distort the comparison.
-const app = new App(collection, {
-  forms: "both",
-  fieldNames: "as-sent",
-  bodyBytesMax: 1024 ** 2,
-  requiredFields: [],
-  heartbeatMs: 15_000,
-  access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false }),
-  hosts: undefined,
-  cors: undefined,
-  site: undefined,
-  log() {},
-});
+const app = new App(collection, { log() {} });
 
 const noContent = new Uint8Array();
 

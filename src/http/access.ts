@@ -12,7 +12,7 @@ export const authModes = ["off", "writes", "all"] as const;
 /** Which operations need credentials. */
 export type AuthMode = (typeof authModes)[number];
 
-export interface AccessOptions {
+interface AccessOptions {
   readonly mode: AuthMode;
   /** Checks the credentials. Undefined if `mode` is `off`. */
   readonly auth: BasicAuth | undefined;
@@ -25,8 +25,8 @@ export interface AccessOptions {
 export class Access {
   readonly #options: AccessOptions;
 
-  constructor(options: AccessOptions) {
-    this.#options = options;
+  constructor(options: Partial<AccessOptions> = {}) {
+    this.#options = { mode: "off", auth: undefined, rate: undefined, trustProxy: false, ...options };
   }
 
   /**
@@ -34,9 +34,9 @@ export class Access {
    * verified.
    */
   admit(request: HttpRequest): undefined | Promise<void> {
-    const { auth, mode, trustProxy } = this.#options;
+    const { auth, mode } = this.#options;
     if (auth && (mode === "all" || request.method !== "GET")) {
-      const verifying = auth.check(request.headers, () => clientAddress(request, trustProxy));
+      const verifying = auth.check(request.headers, () => this.addressOf(request));
       if (verifying) return verifying.then(() => this.limitRate(request));
     }
     this.limitRate(request);

@@ -4,7 +4,7 @@
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import type { Refusal } from "../wire/refusal.ts";
-import type { Access } from "./access.ts";
+import { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import { Compression } from "./compression.ts";
@@ -29,6 +29,18 @@ export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
   readonly forms: UrlForms;
 }
 
+const defaults: Omit<AppOptions, "log"> = {
+  hosts: undefined,
+  access: new Access(),
+  cors: undefined,
+  site: undefined,
+  forms: "both",
+  fieldNames: "as-sent",
+  requiredFields: [],
+  bodyBytesMax: 1024 ** 2,
+  heartbeatMs: 15_000,
+};
+
 export class App implements Handler {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
@@ -39,7 +51,8 @@ export class App implements Handler {
   readonly changeFeed: ChangeFeed;
   #isStopping = false;
 
-  constructor(collection: TodoCollection, options: AppOptions) {
+  constructor(collection: TodoCollection, given: Partial<AppOptions> & Pick<AppOptions, "log">) {
+    const options = { ...defaults, ...given };
     this.#collection = collection;
     this.#options = options;
     this.#items = new ItemOperations(collection, this.#compression, options);

@@ -13,7 +13,6 @@ import type { HeaderFields } from "../wire/message.ts";
 import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
 import { problems } from "./problem-table.ts";
-import { addressKey } from "./rate-limiter.ts";
 
 const rememberedMax = 1_000;
 const rememberedMs = 60_000;
@@ -77,7 +76,7 @@ export class BasicAuth {
       this.#knownKeys.set(headers, key);
       return undefined;
     }
-    return this.#verify(token, key, addressKey(address()));
+    return this.#verify(token, key, address());
   }
 
   async #verify(token: string, key: string, address: string): Promise<void> {

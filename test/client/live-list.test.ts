@@ -220,7 +220,7 @@ describe("failures", () => {
   test("an error that waiting cannot fix is visible, and reconnect() tries again", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
-    const access = new Access({ mode: "all", auth, rate: undefined, trustProxy: false });
+    const access = new Access({ mode: "all", auth });
     const { network } = await open({ access });
     let password: string | undefined;
     const credentials = () => (password === undefined ? undefined : { username: "ann", password });

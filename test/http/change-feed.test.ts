@@ -271,13 +271,13 @@ describe("access to the change feed", () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
     const all = await Service.on(new MemoryEngine(), {
-      access: new Access({ mode: "all", auth, rate: undefined, trustProxy: false }),
+      access: new Access({ mode: "all", auth }),
     });
     await expectProblem(await all.fetch("GET", "/changes"), 401, "CredentialsRequired");
     const feed = await openFeed(all, { headers: { Authorization: `Basic ${btoa("ann:secret")}` } });
     expect((await feed.next())?.event).toBe("ready");
     const writes = await Service.on(new MemoryEngine(), {
-      access: new Access({ mode: "writes", auth, rate: undefined, trustProxy: false }),
+      access: new Access({ mode: "writes", auth }),
     });
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
@@ -316,7 +316,7 @@ describe("access to the change feed", () => {
       : "without a trusted proxy, feeds are counted by the connection's address, whatever the client claims";
     test(title, async () => {
       const service = await Service.on(new MemoryEngine(), {
-        access: new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy }),
+        access: new Access({ trustProxy }),
       });
       const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
       for (let count = 0; count < 100; count++) await openFeed(service, from("192.0.2.1"));

@@ -26,7 +26,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
     const auth = new BasicAuth(new Map([["ann", Bun.password.hashSync("secret", { algorithm: "bcrypt", cost: 4 })]]));
     const service = await start({
       cors: listed(),
-      access: new Access({ mode: "all", auth, rate: undefined, trustProxy: false }),
+      access: new Access({ mode: "all", auth }),
     });
     for (const [path, methods] of [
       ["/api/todoitems/", "GET, POST, PUT"],

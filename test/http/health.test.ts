@@ -14,7 +14,6 @@ describe("health", () => {
   ] as const) {
     test(`${path} needs no credentials, even if all other paths do, but obeys the rate limit`, async () => {
       const access = new Access({
-        trustProxy: false,
         mode: "all",
         auth: new BasicAuth(new Map()),
         rate: new RateLimiter({ burst: 5, perSecond: 0.001 }),

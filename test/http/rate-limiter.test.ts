@@ -52,7 +52,7 @@ for (const [address, key] of Object.entries({
 describeOnEveryEngine("a rate limit", (start) => {
   test("an address that sends too many requests gets 429 with Retry-After, and other addresses do not", async () => {
     const rate = new RateLimiter({ burst: 2, perSecond: 0.1 });
-    const service = await start({ access: new Access({ mode: "off", auth: undefined, rate, trustProxy: false }) });
+    const service = await start({ access: new Access({ rate }) });
     expect((await service.fetch("GET", "/api/todoitems/")).status).toBe(200);
     expect((await service.send("POST", "/api/todoitems/", "{")).status).toBe(400);
     const response = await service.send("POST", "/api/todoitems/", "{}");

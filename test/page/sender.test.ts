@@ -204,7 +204,7 @@ describe("edits that have to wait", () => {
   test("without credentials, an edit waits until the client has some", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
-    const access = new Access({ mode: "writes", auth, rate: undefined, trustProxy: false });
+    const access = new Access({ mode: "writes", auth });
     const { network, outbox, connected, send } = await open({ access });
     expect(await send(create(ids.one, "One"))).toEqual(["signInNeeded"]);
     expect(outbox.entries.map(({ state }) => state)).toEqual(["waiting"]);

@@ -49,7 +49,7 @@ export async function guarded(
 ): Promise<ServiceOptions> {
   const hash = await Bun.password.hash(password, { algorithm: "bcrypt", cost: 4 });
   const auth = new BasicAuth(new Map(usernames.map((username) => [username, hash])));
-  return { access: new Access({ mode, auth, rate: undefined, trustProxy: false }) };
+  return { access: new Access({ mode, auth }) };
 }
 
 export const named = (id: string, name: string) => item(id, `"Name":"${name}"`);

@@ -5,7 +5,6 @@
 import { StoreError } from "../../src/collection/engine.ts";
 import { TodoCollection } from "../../src/collection/todo-collection.ts";
 import { PostgresEngine } from "../../src/engines/postgres/postgres-engine.ts";
-import { Access } from "../../src/http/access.ts";
 import { App } from "../../src/http/app.ts";
 import type { Answer, StreamBody } from "../../src/wire/message.ts";
 import { isStream, PieceBody } from "../../src/wire/message.ts";
@@ -35,18 +34,8 @@ export class SimulatedInstance {
   private constructor(name: string, collection: TodoCollection, onDefect: (defect: Violation) => void) {
     this.name = name;
     this.collection = collection;
-    const access = new Access({ mode: "off", auth: undefined, rate: undefined, trustProxy: false });
     this.#app = checkAnswers(
       new App(collection, {
-        hosts: undefined,
-        access,
-        cors: undefined,
-        site: undefined,
-        forms: "both",
-        fieldNames: "as-sent",
-        requiredFields: [],
-        bodyBytesMax: 1024 ** 2,
-        heartbeatMs: 15_000,
         // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
         log: (level, message) => {
           if (level === "error") onDefect(new Violation(`the service has a defect: ${message}`));
