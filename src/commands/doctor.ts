@@ -9,6 +9,7 @@ import { CertificateError } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
 import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
+import { explainUsersError } from "../serve/users-advice.ts";
 import { labelledRows, widthOf } from "../serve/wrapped-text.ts";
 import { type Command, UsageError } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
@@ -111,7 +112,8 @@ async function findingsOf(check: Check, subject: Subject): Promise<readonly Find
   try {
     return await check(subject);
   } catch (error) {
-    const isExpected = [StoreError, UsersFileError, CertificateError].some((kind) => error instanceof kind);
+    if (error instanceof UsersFileError) return [fail(explainUsersError(error), "the service cannot start like this")];
+    const isExpected = [StoreError, CertificateError].some((kind) => error instanceof kind);
     if (!isExpected && !isSystemError(error)) throw error;
     const text = error instanceof Error && isExpected ? error.message : describeFailure(error).message;
     return [fail(text, "the service cannot start like this")];

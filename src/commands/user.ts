@@ -3,6 +3,7 @@
 import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
 import { asTyped, asWord } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
+import { explainUsersError } from "../serve/users-advice.ts";
 import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";
@@ -38,7 +39,7 @@ export const user = defineCommand(
       return 0;
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;
-      throw new CommandError(error.message, { cause: error });
+      throw new CommandError(explainUsersError(error), { cause: error });
     }
   },
 );
@@ -93,13 +94,13 @@ async function add(path: string, name: string): Promise<void> {
   if (password.length < shortPassword)
     remark(`warning: A password of fewer than ${shortPassword} characters is easy to guess. Choose a longer one.`);
   const hash = await Bun.password.hash(password, "argon2id");
-  const existed = await editUser(path, name, hash);
+  const existed = editUser(path, name, hash);
   await printLine(existed ? `Changed the password of ${name} in ${path}` : `Added user ${name} to ${path}`);
 }
 
 async function remove(path: string, name: string): Promise<void> {
-  if (!listUsers(path).includes(name) || !(await editUser(path, name, undefined)))
-    throw new UsersFileError(
+  if (!listUsers(path).includes(name) || !editUser(path, name, undefined))
+    throw new CommandError(
       `${path} has no user ${name}. To see all users: ${asTyped(`user list --users ${asWord(path)}`)}`,
     );
   await printLine(`Removed user ${name} from ${path}`);

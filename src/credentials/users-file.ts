@@ -15,10 +15,8 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { withFileLock } from "../files/file-lock.ts";
-import { systemReason } from "../files/system-reason.ts";
-import { asTyped, asWord } from "../program-name.ts";
+import { dirname } from "node:path";
+import { isSystemError, systemReason } from "../files/system-reason.ts";
 
 /** Maps each name to its hash, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;
@@ -26,6 +24,15 @@ export type Users = ReadonlyMap<string, string>;
 /** The file cannot be used. `message` says why and, if a line is wrong, which one. */
 export class UsersFileError extends Error {
   override readonly name = "UsersFileError";
+  readonly path: string;
+  /** The user whose password has to be set, if that repairs the file. `NAME` if any user will do. */
+  readonly missingUser: string | undefined;
+
+  constructor(path: string, message: string, missingUser?: string) {
+    super(message);
+    this.path = path;
+    this.missingUser = missingUser;
+  }
 }
 
 const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
@@ -48,17 +55,14 @@ export function parseUsers(text: string, path: string): Users {
   const users = new Map<string, string>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;
-    const refuse = (reason: string): never => {
-      throw new UsersFileError(`${path}, line ${index + 1}: ${reason}`);
+    const refuse = (reason: string, missingUser?: string): never => {
+      throw new UsersFileError(path, `${path}, line ${index + 1}: ${reason}`, missingUser);
     };
     const colon = line.indexOf(":");
     const name = line.slice(0, colon);
     const hash = line.slice(colon + 1).trimEnd();
     if (colon < 1) refuse("expected NAME:HASH");
-    if (!isUsableHash(hash))
-      refuse(
-        `the password of ${name} is not hashed with bcrypt or argon2id; set it again with: ${asTyped(`user add ${name} --users ${asWord(path)}`)}`,
-      );
+    if (!isUsableHash(hash)) refuse(`the password of ${name} is not hashed with bcrypt or argon2id`, name);
     if (users.has(name)) refuse(`${name} is there twice`);
     users.set(name, hash);
   }
@@ -73,19 +77,16 @@ function readText(path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    if (error instanceof TypeError) throw new UsersFileError(`${path}: the users file is not valid UTF-8.`);
-    const advice = existsSync(path) ? "" : ` Make the file with: ${asTyped(`user add NAME --users ${asWord(path)}`)}`;
-    throw new UsersFileError(`${path}: the users file cannot be read: ${systemReason(error)}.${advice}`);
+    if (error instanceof TypeError) throw new UsersFileError(path, `${path}: the users file is not valid UTF-8`);
+    const missingUser = existsSync(path) ? undefined : "NAME";
+    throw new UsersFileError(path, `${path}: the users file cannot be read: ${systemReason(error)}`, missingUser);
   }
 }
 
 /** Like `readUsers`, but a file without users is an error, because nobody could sign in. */
 export function readSomeUsers(path: string): Users {
   const users = readUsers(path);
-  if (users.size === 0)
-    throw new UsersFileError(
-      `${path}: there are no users in it; add one with: ${asTyped(`user add NAME --users ${asWord(path)}`)}`,
-    );
+  if (users.size === 0) throw new UsersFileError(path, `${path}: there are no users in it`, "NAME");
   return users;
 }
 
@@ -93,19 +94,14 @@ export function readSomeUsers(path: string): Users {
  * Sets the hash of a user, or removes the user if `hash` is undefined. Returns whether the user existed before. The
  * text of all other lines stays as it is, even if they are invalid, because this edit may be part of a repair.
  */
-export async function editUser(path: string, name: string, hash: string | undefined): Promise<boolean> {
-  const target = existsSync(path) ? realpathSync(path) : path;
-  return attempt(path, () =>
-    withFileLock(target, () => {
-      const lines = existsSync(target) ? readText(target).split(/\r?\n/) : [];
-      if (lines.at(-1) === "") lines.pop();
-      const others = lines.filter((line) => !line.startsWith(`${name}:`));
-      const existed = others.length < lines.length;
-      if (existed || hash !== undefined)
-        replaceFile(target, [...others, ...(hash === undefined ? [] : [`${name}:${hash}`])]);
-      return existed;
-    }),
-  );
+export function editUser(path: string, name: string, hash: string | undefined): boolean {
+  requireFolder(path);
+  try {
+    return replaceUser(existsSync(path) ? realpathSync(path) : path, name, hash);
+  } catch (error) {
+    if (error instanceof UsersFileError) throw error;
+    throw new UsersFileError(path, `${path}: the users file cannot be changed: ${systemReason(error)}`);
+  }
 }
 
 /** Throws if a user cannot be added, because the file cannot be read, or because its folder does not exist. */
@@ -125,31 +121,40 @@ export function listUsers(path: string): string[] {
 // Replaces the file atomically: a reader, or a restart after a crash, finds either the old users or the new ones. The
 // new file keeps the permissions that the owner and the group had. Nobody else gets access. If root makes the change,
 // the file also keeps its owner and group.
-function replaceFile(path: string, lines: readonly string[]): void {
-  const old = statSync(path, { throwIfNoEntry: false });
-  const temporary = join(dirname(resolve(path)), `.users-${crypto.randomUUID()}`);
-  const file = openSync(temporary, "wx", 0o600);
+function replaceUser(path: string, name: string, hash: string | undefined): boolean {
+  const next = `${path}.new`;
+  const file = createNext(path, next);
   try {
-    writeSync(file, lines.map((line) => `${line}\n`).join(""));
+    // Read the users only now: while the new file exists, no other command changes them.
+    const lines = existsSync(path) ? readText(path).split(/\r?\n/) : [];
+    if (lines.at(-1) === "") lines.pop();
+    const others = lines.filter((line) => !line.startsWith(`${name}:`));
+    const changed = hash === undefined ? others : [...others, `${name}:${hash}`];
+    writeSync(file, changed.map((line) => `${line}\n`).join(""));
+    const old = statSync(path, { throwIfNoEntry: false });
     if (old) fchmodSync(file, old.mode & 0o660);
     if (old && process.getuid?.() === 0) fchownSync(file, old.uid, old.gid);
     fsyncSync(file);
-    renameSync(temporary, path);
+    renameSync(next, path);
+    return others.length < lines.length;
   } catch (error) {
-    rmSync(temporary, { force: true });
+    rmSync(next, { force: true });
     throw error;
   } finally {
     closeSync(file);
   }
 }
 
-async function attempt<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
+/** Makes the file that will replace the users file. Refuses to if it exists, because another command is writing it. */
+function createNext(path: string, next: string): number {
   try {
-    return await action();
+    return openSync(next, "wx", 0o600);
   } catch (error) {
-    if (error instanceof UsersFileError) throw error;
-    requireFolder(path);
-    throw new UsersFileError(`${path}: the users file cannot be changed: ${systemReason(error)}.`);
+    if (!isSystemError(error) || error.code !== "EEXIST") throw error;
+    throw new UsersFileError(
+      path,
+      `${path}: ${next} exists, so another command seems to be changing the users. Try again, or delete that file if there is no such command`,
+    );
   }
 }
 
@@ -157,6 +162,7 @@ function requireFolder(path: string): void {
   const folder = dirname(path);
   if (existsSync(folder)) return;
   throw new UsersFileError(
-    `${path}: the users file cannot be changed: there is no folder ${folder}. Make it, or choose another name.`,
+    path,
+    `${path}: the users file cannot be changed: there is no folder ${folder}. Make it, or choose another name`,
   );
 }

@@ -17,6 +17,7 @@ import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 import { isUnexpectedlyNew, makesFile, setAsideLog } from "./unexpected-store.ts";
+import { explainUsersError } from "./users-advice.ts";
 import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 import { widthOf } from "./wrapped-text.ts";
 
@@ -121,9 +122,8 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
     return await start();
   } catch (error) {
     if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
-    throw new StartError(`todoitems cannot start: ${error instanceof Error ? error.message : error}`, 1, {
-      cause: error,
-    });
+    const reason = error instanceof UsersFileError ? explainUsersError(error) : error instanceof Error && error.message;
+    throw new StartError(`todoitems cannot start: ${reason}`, 1, { cause: error });
   }
 }
 

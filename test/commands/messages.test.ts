@@ -286,7 +286,7 @@ describe("errors", () => {
     ["list --password-file empty.txt -u ann", 2, "empty.txt has no password. Its first line must be the password."],
     ["list --password-file nosuch -u ann", 2, "nosuch cannot be read: there is no such file or folder."],
     ["user list --users nosuch", 1, "there is no such file or folder"],
-    ["user list --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
+    ["user list --users nosuch", 1, "Set a password with: todoitems user add NAME --users nosuch"],
     ["user remove ann --users nosuch", 1, "there is no such file or folder"],
     ["user add ann --users folder", 1, "it is a folder, not a file"],
     [
@@ -358,8 +358,8 @@ describe("errors", () => {
       "nosuch.pem: the certificate cannot be read: there is no such file or folder",
     ],
     [`${https} --tls-cert letter.txt`, 1, "letter.txt: the certificate cannot be used: it is not a PEM file"],
-    ["serve --port 0 --auth all --users nosuch", 1, "Make the file with: todoitems user add NAME --users nosuch"],
-    ["serve --port 0 --auth all --users weak.txt", 1, "set it again with: todoitems user add ann --users weak.txt"],
+    ["serve --port 0 --auth all --users nosuch", 1, "Set a password with: todoitems user add NAME --users nosuch"],
+    ["serve --port 0 --auth all --users weak.txt", 1, "Set a password with: todoitems user add ann --users weak.txt"],
     ["serve --port 0 --host 192.0.2.77", 1, "192.0.2.77 is not an address of this machine. Choose one with --host"],
     ["help lst", 2, "Did you mean todoitems list?"],
     [

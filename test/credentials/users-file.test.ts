@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from "node:path";
 import { editUser, listUsers, parseUsers, readUsers, UsersFileError } from "../../src/credentials/users-file.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { projectFolder } from "../program.ts";
 
 const bcrypt = "$2y$05$itJ/g4yyUCBfkNucLaYZSeBCdm0PydI7nCn8djb0Q1rq0/IocDgrK";
 const argon =
@@ -17,9 +18,9 @@ beforeEach(() => {
 afterEach(() => folder.dispose());
 
 describe("the users file", () => {
-  test("a users file with a byte-order mark can be edited like any other", async () => {
+  test("a users file with a byte-order mark can be edited like any other", () => {
     writeFileSync(path, `\uFEFFann:${bcrypt}\n`);
-    expect(await editUser(path, "ann", argon)).toBe(true);
+    expect(editUser(path, "ann", argon)).toBe(true);
     expect([...readUsers(path)]).toEqual([["ann", argon]]);
   });
 
@@ -78,36 +79,61 @@ describe("the users file", () => {
     }
   });
 
-  test("eight edits at the same time lose no change and leave no other file behind", async () => {
-    const names = Array.from({ length: 8 }, (_, index) => `user ${index}`);
-    expect(await Promise.all(names.map((name) => editUser(path, name, argon)))).toEqual(names.map(() => false));
+  test("an edit is refused, and changes nothing, while another command is writing the new file", () => {
+    editUser(path, "ann", argon);
+    const before = readFileSync(path, "utf8");
+    writeFileSync(`${path}.new`, "");
+    expect(() => editUser(path, "bob", argon)).toThrow(`${path}.new exists, so another command seems to be changing`);
+    expect(readFileSync(path, "utf8")).toBe(before);
+    expect(readdirSync(folder.path).sort()).toEqual(["users", "users.new"]);
+  });
+
+  test("of the edits that many processes make at once, each that succeeds is kept", async () => {
+    const script = `
+      import { editUser, UsersFileError } from ${JSON.stringify(join(projectFolder, "src/credentials/users-file.ts"))};
+      const [path, own] = process.argv.slice(1);
+      for (let count = 0; count < 50; count++) {
+        try {
+          editUser(path, own + count, ${JSON.stringify(argon)});
+          console.log(own + count);
+        } catch (error) {
+          if (!(error instanceof UsersFileError)) throw error;
+        }
+      }`;
+    const processes = ["a", "b", "c", "d"].map((own) =>
+      Bun.spawn([process.execPath, "-e", script, path, own]),
+    );
+    const added = await Promise.all(processes.map(({ stdout }) => new Response(stdout).text()));
+    for (const { exited } of processes) expect(await exited).toBe(0);
+    const names = added.join("").trimEnd().split("\n").sort();
+    expect(names.length).toBeGreaterThan(4);
     expect(listUsers(path).sort()).toEqual(names);
     expect(readdirSync(folder.path)).toEqual(["users"]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("an edit keeps comments, other lines, read access for the group, and a symbolic link to the file", async () => {
+  test("an edit keeps comments, other lines, read access for the group, and a symbolic link to the file", () => {
     const link = join(folder.path, "link");
     writeFileSync(path, `# staff\nold:{SHA}weak\nann:${bcrypt}\n`);
     chmodSync(path, 0o644);
     symlinkSync(path, link);
-    expect(await editUser(link, "ann", argon)).toBe(true);
+    expect(editUser(link, "ann", argon)).toBe(true);
     expect(readFileSync(path, "utf8")).toBe(`# staff\nold:{SHA}weak\nann:${argon}\n`);
     expect(statSync(path).mode & 0o777).toBe(0o640);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(await editUser(path, "old", undefined)).toBe(true);
-    expect(await editUser(path, "nobody", undefined)).toBe(false);
+    expect(editUser(path, "old", undefined)).toBe(true);
+    expect(editUser(path, "nobody", undefined)).toBe(false);
     expect(readFileSync(path, "utf8")).toBe(`# staff\nann:${argon}\n`);
   });
 
-  test("an edit of a file that is not UTF-8 is refused and leaves every byte as it is", async () => {
+  test("an edit of a file that is not UTF-8 is refused and leaves every byte as it is", () => {
     const bytes = Buffer.concat([Buffer.from([0x61, 0xff]), Buffer.from(`:${bcrypt}\nbob:${bcrypt}\n`)]);
     writeFileSync(path, bytes);
-    await expect(editUser(path, "bob", argon)).rejects.toThrow("is not valid UTF-8");
+    expect(() => editUser(path, "bob", argon)).toThrow("is not valid UTF-8");
     expect(readFileSync(path)).toEqual(bytes);
   });
 
-  test("an edit that cannot be written fails with a UsersFileError", async () => {
-    await expect(editUser(join(folder.path, "missing", "users"), "ann", argon)).rejects.toThrow(UsersFileError);
+  test("an edit that cannot be written fails with a UsersFileError", () => {
+    expect(() => editUser(join(folder.path, "missing", "users"), "ann", argon)).toThrow(UsersFileError);
   });
 });

@@ -27,7 +27,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // `wire` is a library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
-  credentials: { rooms: ["files", "program-name.ts"], packages: runtime },
+  credentials: { rooms: ["files"], packages: runtime },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
   tls: { rooms: ["files"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
   // `client` is published for browsers, Node, Deno and Bun, so it imports no packages and no modules of a runtime.
