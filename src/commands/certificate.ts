@@ -78,7 +78,7 @@ function description({ authorityCert, names, otherNames }: DevelopmentCertificat
       : [
           [
             "Not for",
-            `${otherNames.join(", ")} (names that this machine got later; to include them, delete the file and trust the new authority)`,
+            `${otherNames.join(", ")} (names that this machine got later; to include them, delete authority-key.pem beside the file and trust the new authority)`,
           ] as const,
         ];
   const columns = widthOf(process.stdout);

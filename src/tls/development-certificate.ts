@@ -6,7 +6,7 @@
 
 import "./reflect-metadata.ts";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -17,16 +17,18 @@ import {
   ExtendedKeyUsageExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
+  PemConverter,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import { withFileLock } from "../files/file-lock.ts";
+import { isSystemError } from "../files/system-reason.ts";
 import { nameConstraints, permits } from "./name-constraints.ts";
 
 export interface CertificateFiles {
   readonly cert: string;
+  /** May be the same file. */
   readonly key: string;
 }
 
@@ -60,25 +62,60 @@ const renewalDays = 30;
  */
 export async function developmentCertificate(folder: string, now = new Date()): Promise<DevelopmentCertificate> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return withFileLock(join(folder, "certificate"), () => openCertificate(folder, now));
+  const authorityFile = join(folder, "authority-key.pem");
+  const replacedAuthority = await ensure(authorityFile, isAuthority, () => makeAuthority(now), now);
+  const authority = new X509Certificate(readFileSync(authorityFile, "utf8"));
+  // Clients get the authority's certificate from a file of its own, without the key.
+  const authorityCert = join(folder, "authority.pem");
+  const authorityPem = `${authority.toString("pem")}\n`;
+  if (!existsSync(authorityCert) || readFileSync(authorityCert, "utf8") !== authorityPem)
+    save(authorityCert, authorityPem, false);
+  const names = machineNames().filter((name) => permits(authority, name));
+  const otherNames = machineNames().filter((name) => !names.includes(name));
+  const file = join(folder, "certificate-key.pem");
+  const { publicKey } = new ParsedCertificate(authorityPem);
+  const isCurrent = (certificate: ParsedCertificate) => certificate.verify(publicKey) && isFor(certificate, names);
+  await ensure(file, isCurrent, async () => makeCertificate(authority, await readKey(authorityFile), names, now), now);
+  return { cert: file, key: file, authorityCert, names, otherNames, replacedAuthority };
 }
 
-async function openCertificate(folder: string, now: Date): Promise<DevelopmentCertificate> {
-  const authority = { cert: join(folder, "authority.pem"), key: join(folder, "authority-key.pem") };
-  const files = { cert: join(folder, "certificate.pem"), key: join(folder, "certificate-key.pem") };
-  const replacedAuthority = existsSync(authority.cert) && !isUsableAuthority(authority, now);
-  if (!isUsableAuthority(authority, now)) await makeAuthority(authority, now);
-  const { names, otherNames } = certifiableNames(authority);
-  if (!isUsable(files, now) || !isFor(files, names) || !isSignedBy(files, authority))
-    await makeCertificate(files, authority, names, now);
-  return { ...files, authorityCert: authority.cert, names, otherNames, replacedAuthority };
+/**
+ * Makes a certificate with its key, unless the file has one that `isWanted` and that does not expire soon. Certificate
+ * and key are in one file, so they match, even if several processes start at the same time. Returns whether an older
+ * file was replaced.
+ */
+async function ensure(
+  path: string,
+  isWanted: (certificate: ParsedCertificate) => boolean,
+  make: () => Promise<string>,
+  now: Date,
+): Promise<boolean> {
+  const isThere = existsSync(path);
+  if (isThere && isUsable(path, isWanted, now)) return false;
+  save(path, await make(), !isThere);
+  return isThere;
 }
 
-function certifiableNames(authority: CertificateFiles): Pick<DevelopmentCertificate, "names" | "otherNames"> {
-  const certificate = new X509Certificate(readFileSync(authority.cert, "utf8"));
-  const all = machineNames();
-  const names = all.filter((name) => permits(certificate, name));
-  return { names, otherNames: all.filter((name) => !names.includes(name)) };
+/** True if the file has a wanted certificate with its key, and the certificate does not expire soon. */
+function isUsable(path: string, isWanted: (certificate: ParsedCertificate) => boolean, now: Date): boolean {
+  try {
+    const pem = readFileSync(path);
+    const certificate = new ParsedCertificate(pem);
+    const isFresh = new Date(certificate.validTo).getTime() - now.getTime() > renewalDays * dayMs;
+    return isFresh && certificate.checkPrivateKey(createPrivateKey(pem)) && isWanted(certificate);
+  } catch (error) {
+    // The file is truncated or corrupt, so a new certificate is created.
+    if (error instanceof Error) return false;
+    throw error;
+  }
+}
+
+function isAuthority({ subject }: ParsedCertificate): boolean {
+  return subject === authorityName;
+}
+
+function isFor(certificate: ParsedCertificate, names: readonly string[]): boolean {
+  return names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
 }
 
 /** The names and addresses under which clients reach this machine. An Android emulator reaches its host at 10.0.2.2. */
@@ -88,35 +125,7 @@ export function machineNames(): string[] {
   return [...new Set(["localhost", "127.0.0.1", "::1", "10.0.2.2", hostname(), ...usable])];
 }
 
-/** True if the certificate and its key exist, belong together, and do not expire soon. */
-function isUsable({ cert, key }: CertificateFiles, now: Date): boolean {
-  try {
-    const certificate = new ParsedCertificate(readFileSync(cert));
-    if (!certificate.checkPrivateKey(createPrivateKey(readFileSync(key)))) return false;
-    return new Date(certificate.validTo).getTime() - now.getTime() > renewalDays * dayMs;
-  } catch (error) {
-    // A file is missing, truncated or corrupt. In each case a new certificate is created.
-    if (error instanceof Error) return false;
-    throw error;
-  }
-}
-
-function isUsableAuthority(files: CertificateFiles, now: Date): boolean {
-  return isUsable(files, now) && new ParsedCertificate(readFileSync(files.cert)).subject === authorityName;
-}
-
-function isFor({ cert }: CertificateFiles, names: readonly string[]): boolean {
-  const parsed = new ParsedCertificate(readFileSync(cert));
-  return names.every((name) => (isIP(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined);
-}
-
-function isSignedBy(files: CertificateFiles, authority: CertificateFiles): boolean {
-  return new ParsedCertificate(readFileSync(files.cert)).verify(
-    new ParsedCertificate(readFileSync(authority.cert)).publicKey,
-  );
-}
-
-async function makeAuthority(files: CertificateFiles, now: Date): Promise<void> {
+async function makeAuthority(now: Date): Promise<string> {
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     ...lifetime(now, authorityDays),
@@ -131,16 +140,15 @@ async function makeAuthority(files: CertificateFiles, now: Date): Promise<void> 
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  await save(files, certificate, keys.privateKey);
+  return pemOf(certificate, keys.privateKey);
 }
 
 async function makeCertificate(
-  files: CertificateFiles,
-  authority: CertificateFiles,
+  issuer: X509Certificate,
+  signingKey: CryptoKey,
   names: readonly string[],
   now: Date,
-): Promise<void> {
-  const issuer = new X509Certificate(readFileSync(authority.cert, "utf8"));
+): Promise<string> {
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await X509CertificateGenerator.create({
     ...lifetime(now, certificateDays),
@@ -150,7 +158,7 @@ async function makeCertificate(
     // look self-signed.
     subject: `CN=todoitems on ${nameOfMachine()}`,
     signingAlgorithm: algorithm,
-    signingKey: await readKey(authority.key),
+    signingKey,
     publicKey: keys.publicKey,
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
@@ -161,7 +169,7 @@ async function makeCertificate(
       await AuthorityKeyIdentifierExtension.create(issuer),
     ],
   });
-  await save(files, certificate, keys.privateKey);
+  return pemOf(certificate, keys.privateKey);
 }
 
 function lifetime(now: Date, days: number): { notBefore: Date; notAfter: Date } {
@@ -180,22 +188,26 @@ function nameOfMachine(): string {
   return hostname().replaceAll(/[^A-Za-z0-9.-]/g, "-");
 }
 
-async function save(files: CertificateFiles, certificate: X509Certificate, privateKey: CryptoKey): Promise<void> {
-  const key = Buffer.from(await crypto.subtle.exportKey("pkcs8", privateKey)).toString("base64");
-  replace(
-    files.key,
-    `-----BEGIN PRIVATE KEY-----\n${key.replaceAll(/.{64}/g, "$&\n").trimEnd()}\n-----END PRIVATE KEY-----\n`,
-  );
-  replace(files.cert, `${certificate.toString("pem")}\n`);
+async function pemOf(certificate: X509Certificate, privateKey: CryptoKey): Promise<string> {
+  const key = PemConverter.encode(await crypto.subtle.exportKey("pkcs8", privateKey), PemConverter.PrivateKeyTag);
+  return `${certificate.toString("pem")}\n${key}\n`;
 }
 
-async function readKey(path: string): Promise<CryptoKey> {
-  const base64 = readFileSync(path, "utf8").replaceAll(/-----[^-]+-----|\s/g, "");
-  return crypto.subtle.importKey("pkcs8", Buffer.from(base64, "base64"), algorithm, false, ["sign"]);
+function readKey(path: string): Promise<CryptoKey> {
+  const der = createPrivateKey(readFileSync(path)).export({ type: "pkcs8", format: "der" });
+  return crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
 }
 
-function replace(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { mode: 0o600 });
-  chmodSync(`${path}.new`, 0o600);
-  renameSync(`${path}.new`, path);
+/** Puts a whole file in place. If it `isFirst` there, but another process was faster, that process's file stays. */
+function save(path: string, pem: string, isFirst: boolean): void {
+  const temporary = `${path}.${crypto.randomUUID()}`;
+  writeFileSync(temporary, pem, { mode: 0o600 });
+  try {
+    if (isFirst) linkSync(temporary, path);
+    else renameSync(temporary, path);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== "EEXIST") throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }

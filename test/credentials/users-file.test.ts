@@ -100,9 +100,7 @@ describe("the users file", () => {
           if (!(error instanceof UsersFileError)) throw error;
         }
       }`;
-    const processes = ["a", "b", "c", "d"].map((own) =>
-      Bun.spawn([process.execPath, "-e", script, path, own]),
-    );
+    const processes = ["a", "b", "c", "d"].map((own) => Bun.spawn([process.execPath, "-e", script, path, own]));
     const added = await Promise.all(processes.map(({ stdout }) => new Response(stdout).text()));
     for (const { exited } of processes) expect(await exited).toBe(0);
     const names = added.join("").trimEnd().split("\n").sort();

@@ -3,9 +3,9 @@
 import { checkedFetch } from "../description/checked-answer.ts";
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createPrivateKey } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
@@ -37,15 +37,21 @@ async function serve(...args: string[]): Promise<Program> {
   return program;
 }
 
+/** Makes a certificate. It and its key are in different files, as an operator's usually are. */
+async function separateFiles(name: string) {
+  const { cert: both, authorityCert } = await developmentCertificate(join(folder.path, name));
+  const [cert, key] = [`${both}.cert`, `${both}.key`];
+  writeFileSync(cert, new X509Certificate(readFileSync(both)).toString());
+  writeFileSync(key, createPrivateKey(readFileSync(both)).export({ type: "pkcs8", format: "pem" }));
+  return { cert, key, authorityCert };
+}
+
 /**
  * Starts a service that uses the first of two certificates. A test can overwrite the files of the first with the
  * second.
  */
 async function serveReplaceable() {
-  const [one, two] = [
-    await developmentCertificate(join(folder.path, "1")),
-    await developmentCertificate(join(folder.path, "2")),
-  ];
+  const [one, two] = [await separateFiles("1"), await separateFiles("2")];
   const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
   copyFileSync(one.cert, cert);
   copyFileSync(one.key, key);
@@ -127,7 +133,7 @@ describe("HTTPS", () => {
     const keys = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
     const signingAlgorithm = { name: "ECDSA", hash: "SHA-256" };
     const old = await X509CertificateGenerator.createSelfSigned({ name: "CN=older version", keys, signingAlgorithm });
-    writeFileSync(authority, old.toString("pem"));
+    writeFileSync(join(dirname(authority), "authority-key.pem"), old.toString("pem"));
     const program = await serve("--port", "off");
     expect(await program.stderrLine()).toContain("There is a new development authority");
     const socket = await handshake(portOf(program.origin), authority);
@@ -261,10 +267,7 @@ describe("HTTPS", () => {
   });
 
   test("the service does not start if the certificate is missing or malformed, or if the key does not match", async () => {
-    const [one, two] = [
-      await developmentCertificate(join(folder.path, "1")),
-      await developmentCertificate(join(folder.path, "2")),
-    ];
+    const [one, two] = [await separateFiles("1"), await separateFiles("2")];
     const files = ["request.pem", "encrypted.pem", "letter.txt"].map((name) => join(folder.path, name));
     const [request = "", encrypted = "", letter = ""] = files;
     writeFileSync(request, PemConverter.encode(new Uint8Array(100), "CERTIFICATE REQUEST"));

@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -15,6 +15,7 @@ import { dataFolder } from "../../src/tls/data-folder.ts";
 import { developmentCertificate, machineNames } from "../../src/tls/development-certificate.ts";
 import { permits } from "../../src/tls/name-constraints.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { projectFolder } from "../program.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -49,9 +50,8 @@ test("the issuer is exactly CN=localhost, and the certificate does not look self
 test("an authority with another name is replaced, and the certificate with it", async () => {
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const old = await X509CertificateGenerator.createSelfSigned({ name: "CN=an older version", keys });
-  writeFileSync(join(folder.path, "authority.pem"), old.toString("pem"));
   const key = PemConverter.encode(await crypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
-  writeFileSync(join(folder.path, "authority-key.pem"), key);
+  writeFileSync(join(folder.path, "authority-key.pem"), `${old.toString("pem")}\n${key}`);
   const { cert, authorityCert, replacedAuthority } = await developmentCertificate(folder.path);
   expect(replacedAuthority).toBe(true);
   expect(parse(authorityCert).subject).toBe("CN=localhost");
@@ -68,7 +68,10 @@ for (const [name, isAccepted] of [
   test(`clients that trust the authority ${isAccepted ? "accept" : "refuse"} a certificate that its key signed for ${name}`, async () => {
     const { authorityCert } = await developmentCertificate(folder.path);
     const authority = readFileSync(authorityCert, "utf8");
-    const signingKey = PemConverter.decodeFirst(readFileSync(join(folder.path, "authority-key.pem"), "utf8"));
+    const signingKey = createPrivateKey(readFileSync(join(folder.path, "authority-key.pem"))).export({
+      type: "pkcs8",
+      format: "der",
+    });
     const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
     const certificate = await X509CertificateGenerator.create({
       issuer: "CN=localhost",
@@ -112,20 +115,19 @@ test("the certificate is renewed before it expires, and the authority stays the 
 });
 
 test("a certificate from another authority, or without its key, is replaced", async () => {
-  const { cert, key, authorityCert } = await developmentCertificate(folder.path);
+  const { cert, authorityCert } = await developmentCertificate(folder.path);
   const other = temporaryFolder();
   const foreign = await developmentCertificate(other.path);
   writeFileSync(cert, readFileSync(foreign.cert));
-  writeFileSync(key, readFileSync(foreign.key));
   other.dispose();
   await developmentCertificate(folder.path);
   expect(parse(cert).verify(parse(authorityCert).publicKey)).toBe(true);
-  rmSync(key);
+  writeFileSync(cert, parse(cert).toString());
   await developmentCertificate(folder.path);
-  expect(statSync(key).size).toBeGreaterThan(0);
+  expect(parse(cert).checkPrivateKey(createPrivateKey(readFileSync(cert)))).toBe(true);
 });
 
-for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "certificate-key.pem"]) {
+for (const name of ["authority.pem", "authority-key.pem", "certificate-key.pem"]) {
   for (const [kind, damage] of [
     ["empty", () => ""],
     ["cut off", (text: string) => text.slice(0, text.length / 2)],
@@ -148,12 +150,20 @@ for (const name of ["authority.pem", "authority-key.pem", "certificate.pem", "ce
   }
 }
 
-test("if the certificate is created several times at once, one intact certificate remains", async () => {
-  const made = await Promise.all(Array.from({ length: 4 }, () => developmentCertificate(folder.path)));
-  const [first] = made;
-  if (!first) throw new Error("none was made");
-  expect(parse(first.cert).verify(parse(first.authorityCert).publicKey)).toBe(true);
-  expect(parse(first.cert).checkPrivateKey(createPrivateKey(readFileSync(first.key)))).toBe(true);
+test("processes that start at the same time, without a certificate, use one authority and one certificate", async () => {
+  const script = `
+    await import(${JSON.stringify(join(projectFolder, "src/tls/reflect-metadata.ts"))});
+    const { developmentCertificate } = await import(${JSON.stringify(join(projectFolder, "src/tls/development-certificate.ts"))});
+    const { readFileSync } = await import("node:fs");
+    const { cert, authorityCert } = await developmentCertificate(process.argv[1]);
+    console.log(Bun.hash(readFileSync(cert)), Bun.hash(readFileSync(authorityCert)));`;
+  const processes = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", script, folder.path]));
+  const seen = await Promise.all(processes.map(({ stdout }) => new Response(stdout).text()));
+  expect(new Set(seen).size).toBe(1);
+  const { cert, authorityCert, replacedAuthority } = await developmentCertificate(folder.path);
+  expect(parse(cert).verify(parse(authorityCert).publicKey)).toBe(true);
+  expect(replacedAuthority).toBe(false);
+  expect(readdirSync(folder.path).sort()).toEqual(["authority-key.pem", "authority.pem", "certificate-key.pem"]);
 });
 
 test("the certificate is in the folder that each operating system has for a user's data", () => {
