@@ -4,7 +4,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { Answer, type HeaderFields } from "../wire/message.ts";
-import { accepts } from "./accept-encoding.ts";
+import { acceptsGzip } from "./accept-encoding.ts";
 import { gzipTag } from "./conditions.ts";
 
 /** Compressing a shorter answer would save too little. */
@@ -28,7 +28,7 @@ export class Compression {
    * into an answer, the length of the compressed answer could reveal the rest (BREACH).
    */
   serves(headers: HeaderFields): boolean {
-    return accepts(headers.get("accept-encoding"), "gzip") && headers.get("sec-fetch-site") !== "cross-site";
+    return acceptsGzip(headers.get("accept-encoding")) && headers.get("sec-fetch-site") !== "cross-site";
   }
 
   /**
