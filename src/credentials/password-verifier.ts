@@ -4,15 +4,13 @@
 import { randomBytes } from "node:crypto";
 import type { Users } from "./users-file.ts";
 
-/** At most this many hashes are computed at the same time. Further ones wait. */
-const computedMax = 64;
 /** At most this many passwords of one address are waiting or being verified. Further ones are refused as busy. */
 const waitingMax = 64;
 /**
- * At most this many addresses have passwords that are waiting or being verified. While there are this many, every new
- * password is refused as busy.
+ * Passwords of at most this many addresses are verified at the same time, one for each address. Those of further
+ * addresses are refused as busy.
  */
-const addressesMax = 1_000;
+const addressesMax = 64;
 
 export interface NameAndPassword {
   readonly name: string;
@@ -51,12 +49,6 @@ export class PasswordVerifier {
   readonly #guesses: GuessLimiter;
   readonly #verifyHash: VerifyHash;
   readonly #lines = new Map<string, Line>();
-  /**
-   * One function for each hash that has to wait. Calling it starts the computation. Each address has at most one hash
-   * here.
-   */
-  readonly #waiting: (() => void)[] = [];
-  #computed = 0;
   #users: Users;
 
   constructor(users: Users, guesses: GuessLimiter, verifyHash: VerifyHash = Bun.password.verify) {
@@ -71,8 +63,9 @@ export class PasswordVerifier {
 
   /** Credentials that cannot be read (`undefined`) count as a wrong guess, with an empty name. */
   async verify(credentials: NameAndPassword | undefined, address: string): Promise<Verdict> {
-    const line = this.#lines.get(address) ?? { length: 0, last: Promise.resolve() };
-    if (line.length >= waitingMax || this.#lines.size >= addressesMax) return { kind: "busy" };
+    const known = this.#lines.get(address);
+    if (known ? known.length >= waitingMax : this.#lines.size >= addressesMax) return { kind: "busy" };
+    const line = known ?? { length: 0, last: Promise.resolve() };
     this.#lines.set(address, line);
     const users = this.#users;
     // Verify one password at a time for each address. Each password is counted as a wrong guess before it is verified.
@@ -101,16 +94,7 @@ export class PasswordVerifier {
 
   async #isRight({ name, password }: NameAndPassword, users: Users): Promise<boolean> {
     const hash = users.get(name);
-    if (this.#computed < computedMax) this.#computed++;
-    else await new Promise<void>((start) => this.#waiting.push(start));
-    try {
-      return (await this.#verifyHash(password, hash ?? this.#standIn(name, users))) && hash !== undefined;
-    } finally {
-      // Start the next waiting hash in place of this one.
-      const start = this.#waiting.shift();
-      if (start) start();
-      else this.#computed--;
-    }
+    return (await this.#verifyHash(password, hash ?? this.#standIn(name, users))) && hash !== undefined;
   }
 
   // Response times must not reveal which names exist. So an unknown name is checked against some user's hash. Hashes

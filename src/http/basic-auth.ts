@@ -1,5 +1,5 @@
 // Checks HTTP Basic credentials (RFC 7617, UTF-8). Password hashes are slow on purpose, so correct credentials are
-// remembered for a minute. Only a keyed hash of the credentials is stored, not the credentials themselves.
+// remembered until the users change. Only a keyed hash of the credentials is stored, not the credentials themselves.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -14,8 +14,8 @@ import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
 import { problems } from "./problem-table.ts";
 
+/** Beyond this number, the credentials that were verified first are forgotten. */
 const rememberedMax = 1_000;
-const rememberedMs = 60_000;
 
 interface BasicAuthOptions {
   /**
@@ -30,27 +30,17 @@ interface BasicAuthOptions {
 
 export class BasicAuth {
   readonly #secret = randomBytes(32);
-  readonly #now: () => number;
   readonly #onFailure: (() => void) | undefined;
   readonly #verifier: PasswordVerifier;
-  /**
-   * Maps the headers object of a request to the key of its credentials in `#remembered`. A connection reuses that
-   * object while its requests have identical header fields. So the key is not computed again for each request.
-   */
-  readonly #knownKeys = new WeakMap<HeaderFields, string>();
   /**
    * The credentials that are being verified now. The key is the client's address and the keyed hash of the credentials.
    * Requests with the same credentials from the same address share one result.
    */
   readonly #verifying = new Map<string, Promise<Verdict>>();
-  /**
-   * Maps the keyed hash of verified credentials to the time until which they are remembered. A new map replaces this
-   * one whenever the users are replaced.
-   */
-  #remembered = new Map<string, number>();
+  /** The keyed hashes of verified credentials. A new set replaces this one whenever the users are replaced. */
+  #remembered = new Set<string>();
 
   constructor(users: Users, { now = () => performance.now(), verify, onFailure }: Partial<BasicAuthOptions> = {}) {
-    this.#now = now;
     this.#onFailure = onFailure;
     this.#verifier = new PasswordVerifier(users, new GuessLimits(now), verify);
   }
@@ -58,7 +48,7 @@ export class BasicAuth {
   /** Uses these users from now on, and forgets every credential that was verified before. */
   replaceUsers(users: Users): void {
     this.#verifier.replaceUsers(users);
-    this.#remembered = new Map();
+    this.#remembered = new Set();
     this.#verifying.clear();
   }
 
@@ -67,16 +57,10 @@ export class BasicAuth {
    * remembered and must be verified.
    */
   check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
-    const knownKey = this.#knownKeys.get(headers);
-    if (knownKey !== undefined && this.#isRemembered(knownKey)) return undefined;
     const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(headers.get("authorization") ?? "")?.[1];
     if (token === undefined) throw credentialsRequired();
     const key = new Bun.CryptoHasher("sha256", this.#secret).update(token).digest("base64");
-    if (this.#isRemembered(key)) {
-      this.#knownKeys.set(headers, key);
-      return undefined;
-    }
-    return this.#verify(token, key, address());
+    return this.#remembered.has(key) ? undefined : this.#verify(token, key, address());
   }
 
   async #verify(token: string, key: string, address: string): Promise<void> {
@@ -90,18 +74,8 @@ export class BasicAuth {
     const verdict = await verifying;
     if (verdict.kind === "wrong" || verdict.kind === "slowed") this.#onFailure?.();
     if (verdict.kind !== "right") throw problemOf(verdict);
-    // If the users were replaced during the `await`, `remembered` is the old map, and nothing reads the old map any
-    // more.
-    this.#remember(key, remembered);
-  }
-
-  #isRemembered(key: string): boolean {
-    return (this.#remembered.get(key) ?? 0) > this.#now();
-  }
-
-  #remember(key: string, remembered: Map<string, number>): void {
-    remembered.delete(key);
-    remembered.set(key, this.#now() + rememberedMs);
+    // If the users were replaced during the `await`, `remembered` is the old set, and nothing reads it any more.
+    remembered.add(key);
     if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value ?? key);
   }
 }

@@ -23,18 +23,16 @@ function start() {
   return { computing, verify };
 }
 
-test("an address does not have to wait for all the passwords of another address", async () => {
+test("an address does not have to wait for the passwords of another address", async () => {
   const { computing, verify } = start();
-  const others = Array.from({ length: 64 }, (_, count) => verify(`other ${count}`, `192.0.2.${count}`));
-  await eventually(() => computing.length === 64);
   const many = Array.from({ length: 10 }, (_, count) => verify(`many ${count}`, "198.51.100.1"));
   const one = verify("one", "198.51.100.2");
-  for (let index = 0; index < 75; index++) {
+  for (let index = 0; index < 11; index++) {
     await eventually(() => computing.length > index);
     computing[index]?.end(true);
   }
-  expect(computing.slice(64, 68).map(({ password }) => password)).toEqual(["many 0", "one", "many 1", "many 2"]);
-  expect(new Set(await Promise.all([...others, ...many, one]))).toEqual(new Set(["right"]));
+  expect(computing.slice(0, 3).map(({ password }) => password)).toEqual(["many 0", "one", "many 1"]);
+  expect(new Set(await Promise.all([...many, one]))).toEqual(new Set(["right"]));
 });
 
 test("the 65th waiting password of one address is refused, while another address can still add one", async () => {
