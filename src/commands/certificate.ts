@@ -1,15 +1,11 @@
 // `todoitems certificate`: shows the development certificate authority and how to make each client platform trust it.
-// With --trust, it makes this machine trust the authority, where that is possible.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { asTyped } from "../program-name.ts";
 import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
 import type { Environment } from "../serve/environment.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
 import type { DevelopmentCertificate } from "../tls/development-certificate.ts";
-import { systemCommands, systemFile, type TrustOutcome, trustInChromium, trustInSystem } from "../tls/trust.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";
@@ -19,21 +15,13 @@ export const certificate = defineCommand(
     name: "certificate",
     parameters: "",
     summary: "show the development certificate, and how to trust it",
-    flags: [
-      {
-        name: "trust",
-        placeholder: "",
-        meaning: "trust it on this machine (Debian, Ubuntu, Chromium); elsewhere, show the steps",
-      },
-    ],
-    notes: `To undo --trust on Debian and Ubuntu, run these commands. In Chromium and Chrome, remove the authority in the settings, under certificates.\n  sudo rm ${systemFile}\n  sudo update-ca-certificates --fresh`,
+    flags: [],
   },
   async (args, environment) => {
     positionalsOf(args, 0, 0, "argument");
     const opened = await open(environment);
     if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.\n`);
-    if (args.has("trust")) return trust(opened, environment);
-    await printLine(`${description(opened)}\n\n${steps(opened.authorityCert, allPlatforms)}`);
+    await printLine(`${description(opened)}\n\n${steps(opened.authorityCert)}`);
     return 0;
   },
 );
@@ -45,29 +33,6 @@ async function open(environment: Environment): Promise<DevelopmentCertificate> {
     if (!(error instanceof CertificateError)) throw error;
     throw new CommandError(error.message, { cause: error });
   }
-}
-
-async function trust({ authorityCert }: DevelopmentCertificate, environment: Environment): Promise<number> {
-  const outcomes = [
-    ["This system", await trustInSystem(authorityCert)],
-    ["Chromium and Chrome", await trustInChromium(authorityCert, environment["HOME"] ?? homedir())],
-  ] as const;
-  const lines = outcomes.flatMap(([store, outcome]) => describeOutcome(store, outcome));
-  const isDone = outcomes.every(([, outcome]) => outcome === true);
-  const platforms = isDone ? allPlatforms.filter((platform) => !platform.title.startsWith("Linux")) : allPlatforms;
-  const rest = isDone ? "Other devices and systems need these steps:" : "By hand, these are the steps:";
-  const text = wrap([...lines, "", rest].join("\n").trimStart(), widthOf(process.stdout));
-  await printLine(`${text}\n\n${steps(authorityCert, platforms)}`);
-  return outcomes.some(([, outcome]) => outcome !== undefined && outcome !== true) ? 1 : 0;
-}
-
-function describeOutcome(store: string, outcome: TrustOutcome | undefined): string[] {
-  if (outcome === undefined) return [];
-  return [
-    outcome === true
-      ? `${store}: the development authority is trusted. Start programs that run now again.`
-      : `${store}: not trusted, because ${outcome.reason}.`,
-  ];
 }
 
 function description({ authorityCert, names, otherNames }: DevelopmentCertificate): string {
@@ -97,15 +62,14 @@ function description({ authorityCert, names, otherNames }: DevelopmentCertificat
       columns,
     ),
     "",
-    wrap(explanation(), Math.min(columns, textColumns)),
+    wrap(explanation, Math.min(columns, textColumns)),
   ].join("\n");
 }
 
 /** Longer lines of text are hard to read. */
 const textColumns = 100;
 
-const explanation =
-  () => `The debug builds of the tutorial's apps accept its certificates without any of these steps, because of its name. Other clients have to trust it. ${asTyped("certificate --trust")} does that on Debian and Ubuntu, and in Chromium and Chrome on Linux.
+const explanation = `The debug builds of the tutorial's apps accept its certificates without any of these steps, because of its name. Other clients have to trust it.
 
 The authority never leaves this machine by itself, and clients accept it for local names only. Whoever trusts it trusts the key beside it, so do that on development machines and devices only.`;
 
@@ -115,11 +79,11 @@ interface Platform {
 }
 
 // The steps are not wrapped, so that they can be copied.
-function steps(path: string, platforms: readonly Platform[]): string {
+function steps(path: string): string {
   return platforms.map(({ title, steps }) => `${title}\n${steps(path)}`).join("\n\n");
 }
 
-const allPlatforms: readonly Platform[] = [
+const platforms: readonly Platform[] = [
   {
     title: "Windows (an administrator's PowerShell)",
     steps: (path) => `  Import-Certificate -FilePath "${path}" -CertStoreLocation Cert:\\LocalMachine\\Root`,
@@ -130,10 +94,8 @@ const allPlatforms: readonly Platform[] = [
   },
   {
     title: "Linux (Debian, Ubuntu)",
-    steps: (path) =>
-      systemCommands(`"${path}"`)
-        .map((command) => `  sudo ${command.join(" ")}`)
-        .join("\n"),
+    steps: (path) => `  sudo install -m 644 "${path}" /usr/local/share/ca-certificates/todoitems.crt
+  sudo update-ca-certificates`,
   },
   {
     title: "Linux, browsers (they keep lists of their own)",

@@ -321,7 +321,6 @@ describe("HTTPS", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain(authority);
     expect(stdout).toContain("Name         CN=localhost\n");
-    expect(stdout).toContain("todoitems certificate --trust");
     for (const platform of ["Windows", "macOS", "Linux", "Android", "iOS simulator", ".NET"])
       expect(stdout).toContain(`\n${platform}`);
   });
