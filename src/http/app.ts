@@ -10,7 +10,7 @@ import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import { Compression } from "./compression.ts";
 import { type Cors, RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
-import { liveAnswer, readyAnswer, stoppingAnswer } from "./health.ts";
+import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
 import { Problem, problemAnswer } from "./problem.ts";
 import { problems } from "./problem-table.ts";
@@ -89,7 +89,10 @@ export class App implements Handler {
     return this.#options.cors?.open(request?.headers, answer) ?? answer;
   }
 
-  /** From now on, the readiness check says that the service is about to stop. Everything else is answered as usual. */
+  /**
+   * From now on, the readiness check says that the service is about to stop, so that load balancers use other instances.
+   * Everything else is answered as usual.
+   */
   announceStop(): void {
     this.#isStopping = true;
   }
@@ -129,8 +132,10 @@ export class App implements Handler {
 
   #health(request: HttpRequest, resource: "live" | "ready"): Answer | Promise<Answer> {
     this.#options.access.limitRate(request);
-    const ready = this.#isStopping ? stoppingAnswer : () => readyAnswer(this.#collection);
-    return this.#withoutBody(request, resource === "live" ? liveAnswer : ready);
+    return this.#withoutBody(request, () => {
+      if (resource === "live") return healthAnswer(200, "live");
+      return this.#isStopping ? healthAnswer(503, "stopping") : readyAnswer(this.#collection);
+    });
   }
 
   #operate(request: HttpRequest, route: Route): Answer | Promise<Answer> {

@@ -5,10 +5,6 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import { Answer } from "../wire/message.ts";
 import { jsonHeaders } from "./headers.ts";
 
-export function liveAnswer(): Answer {
-  return healthAnswer(200, "live");
-}
-
 /**
  * Asks the store whether it is available. So even an instance that gets no other requests notices when the store is
  * available again.
@@ -23,14 +19,6 @@ export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   }
 }
 
-/**
- * The answer to the readiness check while the service is about to stop. The service still answers requests, but a load
- * balancer should use other instances.
- */
-export function stoppingAnswer(): Answer {
-  return healthAnswer(503, "stopping");
-}
-
-function healthAnswer(status: number, state: string): Answer {
+export function healthAnswer(status: number, state: string): Answer {
   return new Answer(status, { ...jsonHeaders, "Cache-Control": "no-store" }, JSON.stringify({ status: state }));
 }
