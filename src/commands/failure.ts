@@ -2,7 +2,6 @@
 
 import { type HttpError, isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
-import { FileLocked } from "../files/file-lock.ts";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
 import { asTyped, asTypedHere } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
@@ -36,12 +35,11 @@ export function isRefusedItem(error: unknown): error is HttpError {
 export function describeFailure(error: unknown): { message: string; exitCode: number } {
   if (error instanceof StartError) return error;
   if (error instanceof UsageError) return { message: error.message, exitCode: exitCodes.usage };
-  if (error instanceof CommandError || error instanceof FileLocked) {
+  if (error instanceof CommandError) {
     // If a command explains a failure in its own words, the original failure is the `cause`, and decides the exit code.
     const { cause } = error;
     const isExplained = isTodoError(cause) || cause instanceof CommandError;
-    const exitCode = error instanceof CommandError ? error.exitCode : exitCodes.refused;
-    return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : exitCode };
+    return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : error.exitCode };
   }
   if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
   if (isSystemError(error))

@@ -5,7 +5,6 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { withFileLock } from "../../files/file-lock.ts";
 import { modeLike } from "../../files/private-file.ts";
 import { CommandError } from "../failure.ts";
 import { interruptible } from "../interruptible.ts";
@@ -31,8 +30,6 @@ export async function copyStore(
   try {
     const write = async (signal: AbortSignal) => {
       try {
-        // The signal may have come while this program waited for the lock.
-        signal.throwIfAborted();
         const onProgress = (items: number, fraction: number) => bar.update(items, fraction);
         const summary = await writeStore(partial, snapshot, onProgress, signal);
         chmodSync(partial, modeLike(like));
@@ -46,8 +43,7 @@ export async function copyStore(
         throw error;
       }
     };
-    // The lock is needed because another program that writes to `path` would use the same partial file.
-    return await interruptible(path, (signal) => withFileLock(partial, () => write(signal)));
+    return await interruptible(path, write);
   } catch (error) {
     throw unwritable(path, error);
   } finally {
