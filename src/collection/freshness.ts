@@ -30,17 +30,11 @@ export class Freshness {
   #settledCount = 0;
   readonly #inProgress = new Set<Promise<void>>();
   #isStoreAway = false;
-  #freshAtMs = performance.now();
 
   constructor(engine: Engine, replica: Replica, notices: StoreNotices) {
     this.#engine = engine;
     this.#replica = replica;
     this.#notices = notices;
-  }
-
-  /** How long ago, in seconds, the copy was last known to be up to date. Changes made since then may be missing. */
-  get ageSeconds(): number {
-    return (performance.now() - this.#freshAtMs) / 1_000;
   }
 
   /**
@@ -81,20 +75,11 @@ export class Freshness {
     this.#doubtCount++;
   }
 
-  /**
-   * Call this when it is certain that the replica, this process's copy, has everything that was stored before the time
-   * `ms`.
-   */
-  wasFreshAt(ms: number): void {
-    this.#freshAtMs = Math.max(this.#freshAtMs, ms);
-  }
-
   get #isUnsure(): boolean {
     return this.#settledCount < this.#doubtCount;
   }
 
   async #catchUp(hasNews: boolean | Promise<boolean>): Promise<void> {
-    const startedAtMs = performance.now();
     try {
       if (await hasNews) await this.#takeNewsOnce();
       else await this.#taking;
@@ -108,7 +93,6 @@ export class Freshness {
       }
       throw error;
     }
-    this.wasFreshAt(startedAtMs);
     if (this.#isStoreAway) this.#notices.onStoreBack();
     this.#isStoreAway = false;
   }

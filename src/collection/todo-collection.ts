@@ -88,11 +88,6 @@ export class TodoCollection {
     return this.#queue.length;
   }
 
-  /** How long ago, in seconds, the list was last known to be up to date. Changes made since then may be missing. */
-  get ageSeconds(): number {
-    return this.#freshness.ageSeconds;
-  }
-
   /** Call this before every read, and await the result, if there is one. */
   refresh(): undefined | Promise<void> {
     // The engine is being closed, and must not be asked any more.
@@ -187,12 +182,10 @@ export class TodoCollection {
    */
   async #commit(writes: () => readonly Write[]): Promise<readonly DecidedOutcome[]> {
     for (let attempt = 1; attempt <= commitAttemptsMax; attempt++) {
-      const startedAtMs = performance.now();
       const batch = new WriteBatch(this.#replica, writes);
       try {
         const isStored = await this.#engine.commit(batch);
         if (isStored) {
-          this.#freshness.wasFreshAt(startedAtMs);
           if (!batch.show()) this.#freshness.doubt();
           return batch.outcomes;
         }
