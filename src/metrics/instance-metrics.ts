@@ -56,7 +56,6 @@ export class InstanceMetrics {
         aggregator: "max",
         labels: { version, runtime: `bun ${Bun.version}`, store: state.store },
       }),
-      gauge("todoitems_processes", "Processes that serve requests; more than one with --workers.", 1),
       this.eventLoopLag.metric(),
       ...processMetrics(),
     ];

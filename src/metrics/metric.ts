@@ -37,17 +37,3 @@ export function gauge(name: string, help: string, value: number, options: GaugeO
 export function histogram(name: string, help: string, values: readonly MetricValue[]): Metric {
   return { name, help, type: "histogram", aggregator: "sum", values };
 }
-
-/** Adds up everything that only ever grows. Gauges, which are measured at one moment, are left out. */
-export function sumOfCounts(...processes: readonly ProcessMetrics[]): ProcessMetrics {
-  const sums = new Map<string, Metric & { readonly sumOf: Map<string, MetricValue> }>();
-  for (const metric of processes.flat().filter(({ type }) => type !== "gauge")) {
-    const { sumOf } = sums.get(metric.name) ?? { sumOf: new Map<string, MetricValue>() };
-    for (const line of metric.values) {
-      const key = JSON.stringify([line.metricName, line.labels]);
-      sumOf.set(key, { ...line, value: line.value + (sumOf.get(key)?.value ?? 0) });
-    }
-    sums.set(metric.name, { ...metric, sumOf });
-  }
-  return Array.from(sums.values(), ({ sumOf, ...metric }) => ({ ...metric, values: [...sumOf.values()] }));
-}

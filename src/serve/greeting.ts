@@ -81,11 +81,9 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
   ];
 }
 
-function describeStore({ store, demo, workers }: Settings): string {
+function describeStore({ store, demo }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
-  const place =
-    store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${resolve(store.path)}`;
-  return workers > 1 ? `${place}, shared by ${workers} processes` : place;
+  return store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${resolve(store.path)}`;
 }
 
 function describeNewStore({ store }: Settings): string[] {

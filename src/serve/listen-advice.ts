@@ -26,10 +26,7 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
   }
 }
 
-/**
- * Throws a `ListenError` if another program uses the port on one of the addresses. Workers share their port, so their
- * own listeners might not notice the other program.
- */
+/** Throws a `ListenError` if another program uses the port on one of the addresses. */
 export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
   if (port !== 0) probe(addresses, port, flag);
 }

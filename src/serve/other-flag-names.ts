@@ -41,7 +41,6 @@ const flagsByOtherName: Readonly<Record<string, readonly string[]>> = {
   v: ["log-requests", "version"],
   verbose: ["log-requests"],
   V: ["version"],
-  w: ["workers"],
   y: ["force"],
   yes: ["force"],
 };

@@ -1,4 +1,4 @@
-// A service that is running: one instance, or the parent process of several workers.
+// A service that is running.
 
 import type { ProcessMetrics } from "../metrics/metric.ts";
 

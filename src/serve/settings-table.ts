@@ -35,7 +35,6 @@ export interface Settings {
   readonly store: StoreAddress;
   readonly storeBytesMax: number;
   readonly staleSecondsMax: number;
-  readonly workers: number;
   readonly readOnly: boolean;
   readonly demo: boolean;
   readonly seed: string | undefined;
@@ -139,13 +138,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning:
       "how long to answer reads with the last known items while PostgreSQL is unavailable, with `Age` and `Warning`; otherwise they are answered with 503",
     parse: secondsOrOff,
-  },
-  workers: {
-    flag: "workers",
-    placeholder: "N",
-    default: "1",
-    meaning: "number of processes that share the port and the store; each counts rates and connections for itself",
-    parse: integer(1, 64),
   },
   readOnly: {
     flag: "read-only",

@@ -48,11 +48,6 @@ export function readSettings(
       "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
     );
   }
-  if (settings.workers > 1 && (settings.demo || settings.store.engine === "memory")) {
-    problems.push(
-      "--workers (or TODOITEMS_WORKERS) needs a store that processes can share, such as --store sqlite:todoitems.db",
-    );
-  }
   if (settings.port === undefined && settings.httpsPort === undefined) {
     problems.push("--port off needs --https-port: there is nothing left to listen on");
   }

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { withFileLock } from "../../src/files/file-lock.ts";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { projectFolder } from "../program.ts";
 

@@ -52,31 +52,12 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
     });
   }
 
-  test("a port that is taken on ::1 alone is an error that names ::1, with one process and with workers", async () => {
+  test("a port that is taken on ::1 alone is an error that names ::1", async () => {
     using taken = Bun.listen({ hostname: "::1", port: 0, socket: { data() {} } });
-    const folder = temporaryFolder();
     const port = String(taken.port);
-    const store = `sqlite:${join(folder.path, "store.db")}`;
-    for (const workers of ["1", "2"]) {
-      const { exitCode, stdout, stderr } = await runProgram("serve", {
-        args: ["--port", port, "--workers", workers, "--store", store],
-      });
-      expect([exitCode, stdout]).toEqual([1, ""]);
-      expect(stderr).toContain(`Port ${port} on ::1 is in use by another program. Choose another with --port`);
-    }
-    folder.dispose();
-  });
-
-  test("all workers listen on both addresses", async () => {
-    const folder = temporaryFolder();
-    const program = await serve("--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`);
-    for (const url of urlsOf(portOf(program.origin))) {
-      for (let count = 0; count < 8; count++) {
-        expect((await checkedFetch(url, { headers: { Connection: "close" } })).status).toBe(200);
-      }
-    }
-    await program.stop();
-    folder.dispose();
+    const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, ...memory] });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`Port ${port} on ::1 is in use by another program. Choose another with --port`);
   });
 
   test("HTTPS is served on both addresses, with a certificate for both", async () => {

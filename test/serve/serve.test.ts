@@ -159,7 +159,6 @@ describe("instances", () => {
     for (const args of [
       ["--port", taken, "--read-only"],
       ["--port", taken],
-      ["--port", taken, "--workers", "2"],
       ["--port", "0", "--https-port", taken],
       ["--port", "0", "--metrics-port", taken],
       ["--port", "0", "--https-port", "0", "--tls-cert", letter, "--tls-key", letter],

@@ -27,7 +27,6 @@ describe("settings", () => {
       store: { engine: "sqlite", path: "todoitems.db" },
       storeBytesMax: 1024 ** 3,
       staleSecondsMax: 0,
-      workers: 1,
       readOnly: false,
       demo: false,
       seed: undefined,
