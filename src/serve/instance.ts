@@ -55,7 +55,7 @@ export async function startInstance(settings: Settings, environment: Environment
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const connections = { open: 0, max: settings.connectionsMax };
+  const connections = { open: 0 };
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.eventLoopLag.start();
   const handler = counts ? metrics.requests.counting(app) : app;
@@ -138,7 +138,6 @@ async function openCollection(settings: Settings, metrics: InstanceMetrics, log:
   const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
-    writeQueueMax: settings.writeQueueMax,
     storeBytesMax: settings.storeBytesMax,
     onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
     ...storeLog(metrics, log),

@@ -63,10 +63,8 @@ export async function startServers(
 export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
   return {
     addresses: addressesOf(settings.host),
-    headerBytesMax: settings.headerBytesMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
-    connections: { open: 0, max: settings.connectionsMax },
     unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
     unsentBytes: limitedUnsentBytes(log),
     descriptors: watchedDescriptors(log),
@@ -79,7 +77,7 @@ function watchedDescriptors(log: Log): ListenOptions["descriptors"] {
   const max = descriptorLimit();
   if (max === undefined) return undefined;
   const cause = `almost as many files and connections are open as the system allows this process (${max})`;
-  const message = `Connections were dropped: ${cause}. Raise that limit (ulimit -n), or lower --connection-limit`;
+  const message = `Connections were dropped: ${cause}. Raise that limit (ulimit -n)`;
   return { max, onShortage: occasionally(() => log("error", message)) };
 }
 

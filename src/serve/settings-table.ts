@@ -49,12 +49,9 @@ export interface Settings {
   readonly trustProxy: boolean;
   readonly allowedHosts: readonly string[];
   readonly bodyBytesMax: number;
-  readonly headerBytesMax: number;
   readonly nestingDepthMax: number;
   readonly requestTimeoutSeconds: number;
   readonly idleTimeoutSeconds: number;
-  readonly connectionsMax: number;
-  readonly writeQueueMax: number;
   readonly shutdownDelaySeconds: number;
   readonly shutdownGraceSeconds: number;
   readonly metricsPort: number | undefined;
@@ -240,13 +237,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
     parse: (value) => byteSize(value, 1024 ** 3),
   },
-  headerBytesMax: {
-    flag: "header-limit",
-    placeholder: "SIZE",
-    default: "16KiB",
-    meaning: "largest request head, up to `64KiB`",
-    parse: (value) => byteSize(value, 64 * 1024),
-  },
   nestingDepthMax: {
     flag: "depth-limit",
     placeholder: "LEVELS",
@@ -267,20 +257,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "30",
     meaning: "how long an idle connection is kept open, up to `3600`",
     parse: integer(1, 3600),
-  },
-  connectionsMax: {
-    flag: "connection-limit",
-    placeholder: "COUNT",
-    default: "10000",
-    meaning: "how many connections may be open; beyond that, idle ones are closed and requests are answered with 503",
-    parse: integer(1, 1_000_000),
-  },
-  writeQueueMax: {
-    flag: "write-queue",
-    placeholder: "COUNT",
-    default: "10000",
-    meaning: "how many writes may wait for the disk; more are answered with 503",
-    parse: integer(1, 1_000_000),
   },
   shutdownDelaySeconds: {
     flag: "shutdown-delay",

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { addressesOf } from "../../src/serve/loopback.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 
 const started: Program[] = [];
@@ -70,23 +69,5 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
       expect((await checkedFetch(url.replace("http:", "https:"), { tls })).status).toBe(200);
     }
     folder.dispose();
-  });
-
-  test("the connections of both addresses count together, and idle ones of either are closed to make room", async () => {
-    const program = await serve(...memory, "--connection-limit", "4");
-    const [v4 = "", v6 = ""] = urlsOf(portOf(program.origin));
-    let closedCount = 0;
-    for (let count = 0; count < 4; count++) {
-      await Bun.connect({
-        hostname: "127.0.0.1",
-        port: Number(portOf(program.origin)),
-        socket: { data() {}, close: () => void closedCount++ },
-      });
-    }
-    const alone = { headers: { Connection: "close" } };
-    expect((await checkedFetch(v6, alone)).status).toBe(503);
-    await eventually(async () => (await checkedFetch(v6, alone)).status === 200);
-    await eventually(() => closedCount === 4);
-    expect((await checkedFetch(v4, alone)).status).toBe(200);
   });
 });

@@ -8,7 +8,7 @@ import { version } from "../../package.json";
 import { describeSettings } from "../../src/serve/settings.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { exchange, RawConnection } from "../http/raw-connection.ts";
+import { RawConnection } from "../http/raw-connection.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -346,35 +346,6 @@ describe("stopping", () => {
     await program.stop();
     expect([...new Bun.Glob("*").scanSync(folder.path)]).toEqual(["store.db"]);
     expect(readFileSync(join(folder.path, "store.db")).includes("swordfish")).toBe(false);
-  });
-});
-
-describe("a limit on connections", () => {
-  const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-  const openMany = (port: number, count: number) =>
-    Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
-
-  test("a connection over the limit gets 503, and once another has closed, new connections are served", async () => {
-    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
-    const port = Number(new URL(program.origin).port);
-    const feeds = await openMany(port, 20);
-    for (const feed of feeds) feed.send("GET /changes HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    for (const feed of feeds) await feed.until(/event: ready/);
-    const refused = await exchange(port, request);
-    expect(refused).toStartWith("HTTP/1.1 503 ");
-    expect(refused).toContain("Retry-After: 1\r\n");
-    expect(refused).toContain('"code":"Overloaded"');
-    feeds[0]?.close();
-    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
-    for (const feed of feeds) feed.close();
-  });
-
-  test("connections that have been idle for a while are closed to make room for others", async () => {
-    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
-    const port = Number(new URL(program.origin).port);
-    const silent = await openMany(port, 20);
-    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
-    for (const connection of silent) await connection.untilClosed();
   });
 });
 
