@@ -57,7 +57,7 @@ export async function startInstance(settings: Settings, environment: Environment
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
   const connections = { open: 0 };
   const counts = settings.metricsPort !== undefined;
-  if (counts) metrics.eventLoopLag.start();
+  if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
   const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
@@ -65,13 +65,15 @@ export async function startInstance(settings: Settings, environment: Environment
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
     itemCount: collection.count,
-    collectMetrics: async () => {
-      await refreshIfPossible(collection);
-      const { count: itemCount, listBytes, waitingWrites } = collection;
-      const state = { itemCount, listBytes, waitingWrites, feedReaders: app.changeFeed.readerCount };
-      const store = settings.demo ? "memory" : settings.store.engine;
-      return [metrics.collect({ ...state, store, connections: connections.open })];
-    },
+    metricsText: () =>
+      metrics.text({
+        store: settings.demo ? "memory" : settings.store.engine,
+        itemCount: collection.count,
+        listBytes: collection.listBytes,
+        waitingWrites: collection.waitingWrites,
+        feedReaders: app.changeFeed.readerCount,
+        connections: connections.open,
+      }),
     stop: async (delaySeconds) => {
       app.announceStop();
       for (const server of servers) server.drain();
@@ -79,19 +81,6 @@ export async function startInstance(settings: Settings, environment: Environment
       return stop(collection, app, servers, settings, log);
     },
   };
-}
-
-/**
- * Reads the changes of other processes before metrics are collected. Otherwise a process that gets no requests would
- * report old numbers.
- */
-async function refreshIfPossible(collection: TodoCollection): Promise<void> {
-  try {
-    await collection.refresh();
-  } catch (error) {
-    // The collection has already reported the error. Continue, because the last known numbers are better than none.
-    if (!(error instanceof StoreError)) throw error;
-  }
 }
 
 async function stop(

@@ -1,7 +1,5 @@
 // A service that is running.
 
-import type { ProcessMetrics } from "../metrics/metric.ts";
-
 /** A port on which the service listens. */
 export interface Listener {
   readonly scheme: "http" | "https";
@@ -13,7 +11,8 @@ export interface Listener {
 export interface RunningService {
   readonly listeners: readonly Listener[];
   readonly itemCount: number;
-  readonly collectMetrics: () => Promise<readonly ProcessMetrics[]>;
+  /** The metrics, in the text format of Prometheus. */
+  readonly metricsText: () => string;
   /**
    * Goes on answering for `delaySeconds`, but reports that the service is not ready. Then stops, and resolves to the
    * exit code.
