@@ -16,7 +16,7 @@ import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
-import { isUnexpectedlyNew, makesFile, setAsideLog } from "./unexpected-store.ts";
+import { isUnexpectedlyNew, makesFile } from "./unexpected-store.ts";
 import { widthOf } from "./wrapped-text.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
@@ -52,8 +52,6 @@ export async function serve(
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
   const isNewStore = isUnexpectedlyNew(settings);
-  const setAside = setAsideLog(settings);
-  if (setAside) log("warn", `${setAside.text}. ${setAside.hint}`);
   const stop = await atStart(async () => {
     // A start that fails should leave no new store behind. Otherwise a file would appear at a path that is wrong, and
     // the next start would not notice that.

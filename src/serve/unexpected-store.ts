@@ -1,9 +1,7 @@
-// Notices signs that the store is not the one that the operator expects. A read-only service on a file that does not
-// exist starts with an empty store, because a fresh machine must be able to start it. But usually the path is wrong. And
-// a log that was set aside has commits that the store lacks.
+// Notices that the store is not the one that the operator expects. A read-only service on a file that does not exist
+// starts with an empty store, because a fresh machine must be able to start it. But usually the path is wrong.
 
 import { existsSync } from "node:fs";
-import { describeSetAside } from "../engines/sqlite/set-aside-log.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** Call this before the store is opened, because opening makes the file. */
@@ -14,9 +12,4 @@ export function isUnexpectedlyNew(settings: Settings): boolean {
 /** True if the start makes the file of the store. */
 export function makesFile({ store, demo }: Settings): boolean {
   return !demo && store.engine === "sqlite" && !existsSync(store.path);
-}
-
-/** Says which log a service has set aside, and what to do with it. Undefined if there is no such log beside the store. */
-export function setAsideLog({ store, demo }: Settings): { readonly text: string; readonly hint: string } | undefined {
-  return demo || store.engine !== "sqlite" ? undefined : describeSetAside(store.path);
 }
