@@ -10,8 +10,8 @@ import { usesColour } from "./colour.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
-import { addressProblems, checkPortsAreFree, ListenError } from "./listen-advice.ts";
-import { addressesOf, isLoopback } from "./loopback.ts";
+import { checkPortsAreFree, ListenError } from "./listen-advice.ts";
+import { isLoopback } from "./loopback.ts";
 import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
@@ -81,8 +81,7 @@ function checkSurroundings(settings: Settings): void {
 function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
   const result = readSettings(args, environment, otherVariables);
   if (!("problems" in result)) return result;
-  const all = [...result.problems, ...addressProblems(addressesOf(result.host))];
-  const problems = all.map((problem) => `  ${problem}`);
+  const problems = result.problems.map((problem) => `  ${problem}`);
   const lastLine = `${asTyped("help serve")} lists the settings.`;
   throw new StartError(["todoitems cannot start with these settings:", ...problems, lastLine].join("\n"), 2);
 }

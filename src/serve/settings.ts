@@ -11,8 +11,7 @@ const names = Object.keys(definitions) as (keyof Settings)[];
 
 export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
-  /** The caller still has to check `host`, because the addresses of this machine are not known here. */
-  | { readonly problems: readonly string[]; readonly host: string };
+  | { readonly problems: readonly string[] };
 
 /**
  * Flags override environment variables, which override defaults. `otherVariables` lists the environment variables that
@@ -64,7 +63,7 @@ export function readSettings(
     );
   }
   return problems.length > 0
-    ? { problems, host: settings.host }
+    ? { problems }
     : {
         settings,
         warnings: [
@@ -75,24 +74,8 @@ export function readSettings(
       };
 }
 
-const backgroundAdvice =
-  "serve stays in the foreground; to run it in the background, put & after the command, or run it with systemd";
-
-/** Advice for flags that services have in other programs. */
-const otherServiceFlags = {
-  daemon: backgroundAdvice,
-  daemonize: backgroundAdvice,
-  detach: backgroundAdvice,
-  background: backgroundAdvice,
-  d: backgroundAdvice,
-};
-
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
-  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({
-    name: flag,
-    placeholder,
-    triedInstead: otherServiceFlags,
-  }));
+  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
   const { values, positionals, problems } = parseFlags(shapes, args);
   const meant = flagsWithoutDashes(positionals, shapes);
   const advice =

@@ -199,9 +199,9 @@ describe("instances", () => {
     [
       "malformed JSON",
       "[{]",
-      "seed.json: The document is not valid JSON: expected a field name in double quotes at line 1, column 3",
+      "The document is not valid JSON: expected a field name in double quotes at line 1, column 3",
     ],
-    ["an object instead of an array", "{}", "seed.json: A list of items is a JSON array"],
+    ["an object instead of an array", "{}", "such as [{…},{…}]: A list of items is a JSON array"],
     ["a bad item", `[${item(ids.one)}, {"ID":"x"}]`, 'seed.json, item 2: The field "ID" is not a UUID'],
     [
       "an item nested too deep",
