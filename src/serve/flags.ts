@@ -4,7 +4,6 @@
 import { parseArgs } from "node:util";
 import { asWord } from "../program-name.ts";
 import { type LooseWords, takesWords } from "./loose-words.ts";
-import { flagsMeant } from "./other-flag-names.ts";
 import { closest } from "./suggestion.ts";
 
 /**
@@ -174,10 +173,9 @@ function adviceFor(typedName: string, value: string | undefined, shapes: readonl
 
 /** Asks whether one of these flags was meant. Undefined if none of them resembles the typed name. */
 function guess(typedName: string, names: readonly string[]): string | undefined {
-  const known = flagsMeant(typedName, names);
   // Compare the names without their dashes, because the dashes would make short names look alike.
-  const meant = known.length > 0 ? known : [closest(typedName, names)].filter((name) => name !== undefined);
-  return meant.length === 0 ? undefined : `did you mean ${meant.map((name) => `--${name}`).join(" or ")}?`;
+  const meant = closest(typedName, names);
+  return meant === undefined ? undefined : `did you mean --${meant}?`;
 }
 
 function namesOf(shapes: readonly FlagShape[]): string[] {

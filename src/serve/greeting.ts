@@ -5,8 +5,9 @@ import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { describeAddress } from "../engines/postgres/postgres-names.ts";
 import { asTyped } from "../program-name.ts";
+import type { RunningService } from "./instance.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
-import type { Listener, RunningService } from "./running-service.ts";
+import type { Listener } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 import { labelledRows } from "./wrapped-text.ts";
 

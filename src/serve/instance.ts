@@ -23,9 +23,8 @@ import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts, isLoopback } from "./loopback.ts";
-import type { Listener, RunningService } from "./running-service.ts";
 import { readSeed } from "./seed.ts";
-import { startServers } from "./servers.ts";
+import { type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
 /**
@@ -45,6 +44,18 @@ const usersWatchMs = 1_000;
  * anyway.
  */
 const closeMsMax = 2_000;
+
+export interface RunningService {
+  readonly listeners: readonly Listener[];
+  readonly itemCount: number;
+  /** The metrics, in the text format of Prometheus. */
+  readonly metricsText: () => string;
+  /**
+   * Goes on answering for `delaySeconds`, but reports that the service is not ready. Then stops, and resolves to the
+   * exit code.
+   */
+  readonly stop: (delaySeconds: number) => Promise<number>;
+}
 
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
   const metrics = new InstanceMetrics();

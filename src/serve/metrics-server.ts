@@ -9,9 +9,9 @@ import type { Log } from "../http/log.ts";
 import { Problem, problemAnswer } from "../http/problem.ts";
 import { listen } from "../wire/listen.ts";
 import { Answer, type Handler } from "../wire/message.ts";
+import type { RunningService } from "./instance.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { isLoopback } from "./loopback.ts";
-import type { RunningService } from "./running-service.ts";
 import { listenOptions } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 

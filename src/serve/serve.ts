@@ -5,7 +5,7 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
-import { CertificateError, readCertificate } from "./certificate-files.ts";
+import { CertificateError } from "./certificate-files.ts";
 import { usesColour } from "./colour.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
@@ -16,7 +16,7 @@ import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
-import { isUnexpectedlyNew, makesFile } from "./unexpected-store.ts";
+import { isUnexpectedlyNew } from "./unexpected-store.ts";
 import { widthOf } from "./wrapped-text.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
@@ -53,9 +53,9 @@ export async function serve(
   const stopSignal = firstSignal();
   const isNewStore = isUnexpectedlyNew(settings);
   const stop = await atStart(async () => {
-    // A start that fails should leave no new store behind. Otherwise a file would appear at a path that is wrong, and
-    // the next start would not notice that.
-    if (makesFile(settings)) checkSurroundings(settings);
+    // Whoever starts the service twice should hear of the port at once, before the start waits for the store's lock. A
+    // start that fails because of a port also leaves no new store behind.
+    checkPortsAreFree(settings);
     const service = await startInstance(settings, environment, log);
     const metricsPort = startMetricsServer(settings, service, log);
     const isColoured = usesColour(process.stdout, environment);
@@ -68,13 +68,6 @@ export async function serve(
   const delay = shutdownDelaySeconds === 0 ? "" : ` in ${shutdownDelaySeconds} s`;
   log("info", `${signal}: stopping${delay} after the requests in progress are answered`);
   return stop(shutdownDelaySeconds);
-}
-
-/** Throws an error if the service could not listen with these settings. */
-function checkSurroundings(settings: Settings): void {
-  const { httpsPort, tlsCert: cert, tlsKey: key } = settings;
-  checkPortsAreFree(settings);
-  if (httpsPort !== undefined && cert !== undefined && key !== undefined) readCertificate({ cert, key });
 }
 
 /** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */

@@ -13,7 +13,6 @@ import { watchFiles } from "./file-watch.ts";
 import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
-import type { Listener } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
@@ -31,7 +30,15 @@ const unsentBytesMax = 64 * 1024 ** 2;
 /** Each reason for dropping connections is logged at most once in this time. */
 const dropLogMs = 10_000;
 
-export interface ListeningServer extends Listener {
+/** A port on which the service listens. */
+export interface Listener {
+  readonly scheme: "http" | "https";
+  /** The first of the addresses that this listener listens on. */
+  readonly host: string;
+  readonly port: number;
+}
+
+interface ListeningServer extends Listener {
   readonly server: RunningServer;
 }
 

@@ -1,11 +1,10 @@
 // Defines all settings: the flag, default and meaning of each, and how its text is parsed. The settings reader, --help
 // and the manual page use these definitions. A test compares the table in docs/reference.md with them.
 
-import { type AuthMode, authModes } from "../http/access.ts";
-import type { AllowedOrigins } from "../http/cors.ts";
-import { type LogFormat, logFormats } from "../http/log.ts";
-import { type UrlForms, urlForms } from "../http/routes.ts";
-import { type FieldNames, fieldNameStyles } from "../items/field-names.ts";
+import { authModes } from "../http/access.ts";
+import { logFormats } from "../http/log.ts";
+import { urlForms } from "../http/routes.ts";
+import { fieldNameStyles } from "../items/field-names.ts";
 import {
   allowedOrigins,
   byteSize,
@@ -18,58 +17,22 @@ import {
   optionalText,
   portOrOff,
   ratePerSecond,
-  type StoreAddress,
   secondsOrOff,
   storeAddress,
   storeSize,
 } from "./setting-values.ts";
 
-export interface Settings {
-  readonly host: string;
-  /** Undefined if plain HTTP is switched off. */
-  readonly port: number | undefined;
-  readonly httpsPort: number | undefined;
-  readonly tlsCert: string | undefined;
-  readonly tlsKey: string | undefined;
-  readonly hsts: boolean;
-  readonly store: StoreAddress;
-  readonly storeBytesMax: number;
-  readonly staleSecondsMax: number;
-  readonly readOnly: boolean;
-  readonly demo: boolean;
-  readonly seed: string | undefined;
-  readonly forms: UrlForms;
-  readonly fieldNames: FieldNames;
-  readonly requiredFields: readonly string[];
-  readonly compress: boolean;
-  readonly auth: AuthMode;
-  readonly users: string | undefined;
-  readonly cors: AllowedOrigins | undefined;
-  readonly rateLimitPerSecond: number | undefined;
-  readonly trustProxy: boolean;
-  readonly allowedHosts: readonly string[];
-  readonly bodyBytesMax: number;
-  readonly nestingDepthMax: number;
-  readonly requestTimeoutSeconds: number;
-  readonly idleTimeoutSeconds: number;
-  readonly shutdownDelaySeconds: number;
-  readonly shutdownGraceSeconds: number;
-  readonly metricsPort: number | undefined;
-  readonly log: LogFormat;
-  readonly logRequests: boolean;
-}
-
-interface Definition<Value> {
+export interface Definition {
   readonly flag: string;
   /** Stands for the value in the help text. Empty for an on/off switch. */
   readonly placeholder: string;
   /** Written as a user would write it. Empty means "not set". */
   readonly default: string;
   readonly meaning: string;
-  readonly parse: ((value: string) => Value) & { readonly choices?: readonly string[] };
+  readonly parse: ((value: string) => unknown) & { readonly choices?: readonly string[] };
 }
 
-export const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name]> } = {
+export const definitions = {
   host: {
     flag: "host",
     placeholder: "ADDRESS",
@@ -235,7 +198,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     placeholder: "SIZE",
     default: "1MiB",
     meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
-    parse: (value) => byteSize(value, 1024 ** 3),
+    parse: (value: string) => byteSize(value, 1024 ** 3),
   },
   nestingDepthMax: {
     flag: "depth-limit",
@@ -295,4 +258,9 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning: "log one line for every request",
     parse: onOff,
   },
+} as const satisfies Readonly<Record<string, Definition>>;
+
+/** The value of each setting. A port or a file that is not set is undefined. */
+export type Settings = {
+  readonly [Name in keyof typeof definitions]: ReturnType<(typeof definitions)[Name]["parse"]>;
 };

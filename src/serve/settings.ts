@@ -4,7 +4,7 @@ import { asTyped } from "../program-name.ts";
 import { type Environment, variableOf } from "./environment.ts";
 import { contradictions, flagsWithoutDashes, parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
-import { definitions, type Settings } from "./settings-table.ts";
+import { type Definition, definitions, type Settings } from "./settings-table.ts";
 import { closest } from "./suggestion.ts";
 
 const names = Object.keys(definitions) as (keyof Settings)[];
@@ -24,7 +24,7 @@ export function readSettings(
 ): SettingsResult {
   const { flags, problems } = readFlags(args);
   const given = new Set<keyof Settings>();
-  const read = <Name extends keyof Settings>(name: Name): Settings[Name] => {
+  const read = (name: keyof Settings): unknown => {
     const definition = definitions[name];
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
@@ -161,7 +161,7 @@ interface SettingDescription {
 
 /** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
 export function describeSettings(): SettingDescription[] {
-  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
+  return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),
     default: standard,

@@ -5,11 +5,6 @@ import { existsSync } from "node:fs";
 import type { Settings } from "./settings-table.ts";
 
 /** Call this before the store is opened, because opening makes the file. */
-export function isUnexpectedlyNew(settings: Settings): boolean {
-  return settings.readOnly && settings.seed === undefined && makesFile(settings);
-}
-
-/** True if the start makes the file of the store. */
-export function makesFile({ store, demo }: Settings): boolean {
-  return !demo && store.engine === "sqlite" && !existsSync(store.path);
+export function isUnexpectedlyNew({ store, demo, readOnly, seed }: Settings): boolean {
+  return readOnly && !demo && seed === undefined && store.engine === "sqlite" && !existsSync(store.path);
 }
