@@ -16,7 +16,6 @@ import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
-import { isUnexpectedlyNew } from "./unexpected-store.ts";
 import { widthOf } from "./wrapped-text.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
@@ -51,7 +50,6 @@ export async function serve(
   for (const { text, hint } of dangers(settings)) log("warn", `${text}. ${hint}`);
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
-  const isNewStore = isUnexpectedlyNew(settings);
   const stop = await atStart(async () => {
     // Whoever starts the service twice should hear of the port at once, before the start waits for the store's lock. A
     // start that fails because of a port also leaves no new store behind.
@@ -59,7 +57,7 @@ export async function serve(
     const service = await startInstance(settings, environment, log);
     const metricsPort = startMetricsServer(settings, service, log);
     const isColoured = usesColour(process.stdout, environment);
-    const text = greeting(settings, { ...service, metricsPort, isNewStore }, isColoured, widthOf(process.stdout));
+    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
     await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });

@@ -2,7 +2,7 @@
 
 import { asTyped } from "../program-name.ts";
 import { type Environment, variableOf } from "./environment.ts";
-import { contradictions, flagsWithoutDashes, parseFlags } from "./flags.ts";
+import { contradictions, parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
 import { type Definition, definitions, type Settings } from "./settings-table.ts";
 import { closest } from "./suggestion.ts";
@@ -77,14 +77,8 @@ export function readSettings(
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
   const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
   const { values, positionals, problems } = parseFlags(shapes, args);
-  const meant = flagsWithoutDashes(positionals, shapes);
-  const advice =
-    meant === undefined
-      ? "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080"
-      : `Did you mean ${meant}?`;
-  const unexpected = (meant === undefined ? positionals : positionals.slice(0, 1)).map(
-    (word) => `${word}: unexpected. ${advice}`,
-  );
+  const advice = "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080";
+  const unexpected = positionals.map((word) => `${word}: unexpected. ${advice}`);
   return {
     flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
     problems: [...problems, ...unexpected, ...contradictions(shapes, values)],

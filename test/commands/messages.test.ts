@@ -150,7 +150,6 @@ describe("errors", () => {
     ["list DONE json", 2, "Did you mean --done --json?"],
     ["list columns Name", 2, "Did you mean --columns Name?"],
     ["list help", 2, "This command takes no arguments. Did you mean --help?"],
-    ["serve help", 2, "help: unexpected. Did you mean --help?"],
     ["add Milk --field :=1", 2, "--field :=1: expected NAME=TEXT or NAME:=JSON"],
     ["edit 1 --remove Price", 2, "to remove a field, open the item in your editor and delete the field there"],
     [
@@ -162,8 +161,6 @@ describe("errors", () => {
     ["show 3f2a json", 2, "json: unexpected argument. This command takes one ID. Did you mean --json?"],
     ["watch json", 2, "Did you mean --json?"],
     ["edit 3f2a notes soon", 2, "This command takes one ID. Did you mean --notes soon?"],
-    ["serve read-only", 2, "read-only: unexpected. Did you mean --read-only?"],
-    ["serve port 8080", 2, "port: unexpected. Did you mean --port 8080?"],
     ["serve 8080", 2, "8080: unexpected. A setting is a flag, as in --port 8080"],
     ["export csv", 2, "For the format, use --format csv. A file needs an ending, such as items.csv."],
     [
@@ -461,7 +458,7 @@ describe("errors", () => {
     ["doctor --server localhost:9", 2, "--server: there is no such flag; doctor needs"],
     ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
     ["show 11111111-1111-4111-8111-11111111111x", 1, "No item has an ID that begins with 11111111-1111-4111-8111-1"],
-    ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
+    ["backup --store play.db", 2, "expected memory:, sqlite:PATH, such as sqlite:todoitems.db"],
     ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {

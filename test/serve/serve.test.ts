@@ -144,15 +144,6 @@ describe("instances", () => {
     expect((await second.stop()).stderr).toContain(`The store already has items, so the seed ${seed} was not used`);
   });
 
-  test("--read-only on a file that does not exist starts, and the start-up text says where no file was", async () => {
-    const notice = "new and empty: there was no such file. Check the path, or add --seed FILE";
-    const first = await serve(["--store", store, "--read-only"]);
-    expect(await first.list()).toBe("[]");
-    expect((await first.stop()).stdout).toContain(`, 0 items\n               ${notice}\n`);
-    const second = await serve(["--store", store, "--read-only"]);
-    expect((await second.stop()).stdout).not.toContain("new and empty");
-  });
-
   test("a start that fails because of a port leaves no new store behind", async () => {
     const taken = new URL((await serve(["--store", "memory:"])).origin).port;
     for (const args of [
@@ -168,17 +159,6 @@ describe("instances", () => {
       });
       expect([args, existsSync(join(folder.path, "store.db"))]).toEqual([args, false]);
     }
-  });
-
-  test("a new store is no surprise if it is writable, seeded or in memory", async () => {
-    const seed = file("seed.json", `[${item(ids.one)}]`);
-    const others = [
-      ["--store", store],
-      ["--store", `${store}2`, "--read-only", "--seed", seed],
-      ["--store", "memory:", "--read-only"],
-      ["--demo"],
-    ];
-    for (const args of others) expect((await (await serve(args)).stop()).stdout).not.toContain("new and empty");
   });
 
   test("--seed with --read-only fills an empty store that already exists", async () => {

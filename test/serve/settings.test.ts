@@ -123,19 +123,10 @@ describe("settings", () => {
     ]);
   });
 
-  for (const [store, suggestion] of [
-    ["", ""],
-    ["sqlite:", ""],
-    ["todoitems.db", "; did you mean sqlite:todoitems.db?"],
-    ["mysql://x", ""],
-    ["memory", "; did you mean memory:?"],
-    ["items.json", ""],
-    ["sqlite", "; did you mean sqlite:todoitems.db?"],
-    ["PostgreSQL", ""],
-  ]) {
+  for (const store of ["", "sqlite:", "todoitems.db", "mysql://x", "memory", "PostgreSQL"]) {
     test(`the store ${JSON.stringify(store)} is refused, and the error lists the kinds of store`, () => {
       expect(problems([`--store=${store}`])).toEqual([
-        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
+        `--store ${store}: expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
       ]);
     });
   }

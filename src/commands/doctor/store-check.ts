@@ -6,7 +6,6 @@ import { dirname, resolve } from "node:path";
 import { checkMigration, readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { asWord } from "../../program-name.ts";
-import { isUnexpectedlyNew } from "../../serve/unexpected-store.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
@@ -29,7 +28,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   // SQLite makes its log beside the file, so the folder must be writable too.
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
-  if (isUnexpectedlyNew(settings))
+  if (readOnly && settings.seed === undefined && !existsSync(store.path))
     return [
       warn(
         `${store.path}: there is no such file, so a read-only service has no items`,
