@@ -1,7 +1,6 @@
 // `todoitems add`: stores a new item.
 
 import { asTyped, asWord } from "../program-name.ts";
-import { withQuotes } from "../serve/loose-words.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -17,6 +16,7 @@ import {
   titleOf,
   warnOfDoubles,
 } from "./fields.ts";
+import { withQuotes } from "./meant-flags.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { asTypedHere } from "./typed-here.ts";
 

@@ -2,11 +2,11 @@
 // completions all use this description.
 
 import type { Environment } from "../serve/environment.ts";
-import { contradictions, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
-import { flagsWithQuotes, type LooseWords } from "../serve/loose-words.ts";
+import { contradictions, type LooseWords, parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
 import { givenConnection } from "./connection-flags.ts";
 import type { Flag } from "./flag.ts";
+import { flagsWithoutDashes, flagsWithQuotes } from "./meant-flags.ts";
 import { choiceMeant } from "./other-words.ts";
 import { noticeConnection } from "./typed-here.ts";
 
