@@ -5,7 +5,7 @@
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { bunCommand } from "../src/serve/bun-command.ts";
+import { bunCommand } from "../test/bun-command.ts";
 import { PostgresServer } from "../test/engines/postgres/postgres-server.ts";
 import { Program } from "../test/program.ts";
 import { writePostgresPart } from "./document.ts";

@@ -227,7 +227,7 @@ function everything(results: Results): string {
     ...["bare Bun.listen", "bare TLS listener", "bare Bun.serve echo"],
     ...["raw SQLite, items", "raw SQLite, log"],
     ...peers.map(({ name }) => name),
-    ...["open", "credentials", "HTTPS", "1 worker", "2 workers", "without metrics", "with metrics"],
+    ...["open", "credentials", "HTTPS", "without metrics", "with metrics"],
   ];
   const sizes = [0, 100, 10_000, 1_000_000];
   const connections = [1, 64, 256];

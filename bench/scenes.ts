@@ -2,7 +2,7 @@
 // its contenders take turns, so that other load on the machine affects all of them.
 
 import { join } from "node:path";
-import { bunCommand } from "../src/serve/bun-command.ts";
+import { bunCommand } from "../test/bun-command.ts";
 import { fixture, folder, user } from "./fixtures.ts";
 import { type Load, type Measured, run } from "./load.ts";
 import { alternate, type Scene, side, turnSeconds } from "./scene.ts";
@@ -255,22 +255,6 @@ const rawSqlite: Scene = {
   },
 };
 
-const workers: Scene = {
-  title: "one worker and two",
-  async run({ number, seconds, results }) {
-    const contenders = [todoitems({ name: "1 worker" }), todoitems({ name: "2 workers", flags: ["--workers", "2"] })];
-    await side(100, contenders, async (server, { name }) => {
-      const list = await run(server, { connections: 64, seconds });
-      results.add(work.list(100), name, list.perSecond);
-      results.add(work.cpu(work.list(100)), name, list.cpuMicroseconds);
-      const script = ["create.lua", server.listPath, String(number)];
-      const create = await run(server, { connections: 64, seconds, script });
-      results.add(work.create(100, 64), name, create.perSecond);
-      results.add(work.cpu(work.create(100, 64)), name, create.cpuMicroseconds);
-    });
-  },
-};
-
 const emptyStart: Scene = {
   title: work.start(0),
   async run({ results }) {
@@ -335,7 +319,6 @@ export const scenes: readonly Scene[] = [
   measured,
   overHttps,
   newConnections,
-  workers,
   rawSqlite,
   writes(0, [ours, echo], [64]),
   writes(0, peers, [64]),

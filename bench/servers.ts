@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { bunCommand } from "../src/serve/bun-command.ts";
+import { bunCommand } from "../test/bun-command.ts";
 import { certificate, certificateFlags, fixture, folder } from "./fixtures.ts";
 
 export const benchFolder = import.meta.dir;

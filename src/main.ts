@@ -9,9 +9,6 @@ import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
 import { outputError, printLine, remark, remarkError } from "./commands/output.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { asTyped, noticeStart } from "./program-name.ts";
-import { leaveTerminal } from "./serve/leave-terminal.ts";
-import { work } from "./serve/serve.ts";
-import { workCommand } from "./serve/workers.ts";
 
 /** Loads all commands. They are loaded only when they are needed, because the service then starts sooner. */
 async function allCommands(): Promise<readonly Command[]> {
@@ -24,11 +21,6 @@ async function findCommand(name: string): Promise<Command | undefined> {
 
 // Without a command, the service runs: `npx todoitems` is all that a newcomer has to type.
 async function run([name = serveCommand.name, ...args]: readonly string[]): Promise<number> {
-  if (name === workCommand) {
-    const exitCode = await work(args, process.env);
-    leaveTerminal();
-    return exitCode;
-  }
   const command = await findCommand(name);
   // Everything after a bare `--` is an argument, never a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);

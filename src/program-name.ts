@@ -2,7 +2,6 @@
 // installed for the whole machine.
 
 let start = "todoitems";
-let connection = "";
 
 /**
  * Call this once, at the start. npm sets `npm_lifecycle_event` for `npx` and for scripts such as `npm start`. Whoever
@@ -10,19 +9,6 @@ let connection = "";
  */
 export function noticeStart(environment: Readonly<Record<string, string | undefined>>): void {
   start = environment["npm_lifecycle_event"] === undefined ? "todoitems" : "npx todoitems";
-}
-
-/** Call this when a command starts, with its flags that name the service. */
-export function noticeConnection(flags: string): void {
-  connection = flags;
-}
-
-/**
- * Like `asTyped`, but adds the flags that name the service. So the shown command talks to the same service as this
- * program.
- */
-export function asTypedHere(command: string): string {
-  return asTyped(`${command} ${connection}`.trimEnd());
 }
 
 /** The command as the user can type it. For example, `npx todoitems help serve` for `help serve`. */

@@ -1,5 +1,5 @@
 // Makes a single executable for this platform, and tests what breaks most easily in an executable: files that the
-// program reads, and processes and threads that it starts. `TODOITEMS_PROGRAM=… npm test` tests an executable
+// program reads, and threads that it starts. `TODOITEMS_PROGRAM=… npm test` tests an executable
 // thoroughly.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
@@ -13,8 +13,7 @@ import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { eventually } from "./eventually.ts";
 import { marker, writeHostileFiles } from "./hostile-files.ts";
-import { metricsUrl, scrape } from "./metrics/scrape.ts";
-import { childrenOf, onLinux } from "./processes.ts";
+import { onLinux } from "./processes.ts";
 import { Program, runProgram } from "./program.ts";
 
 const built = temporaryFolder();
@@ -105,19 +104,6 @@ test("an executable knows its version, and names a mistake", async () => {
 });
 
 onLinux("on Linux", () => {
-  test("an executable starts itself as its workers, which share the port and the store", async () => {
-    const service = await serve("--store", sqlite(), "--workers", "2");
-    expect(childrenOf(service.pid)).toHaveLength(2);
-    for (let n = 0; n < 10; n++) expect((await service.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
-    expect(JSON.parse(await service.list())).toHaveLength(10);
-  });
-
-  test("an executable adds up the metrics of its workers", async () => {
-    const service = await serve("--store", sqlite(), "--workers", "2", "--metrics-port", "0");
-    const metrics = await scrape(await metricsUrl(service));
-    expect(metrics.value("todoitems_processes")).toBe(2);
-  });
-
   const traced = Bun.which("strace") === null ? test.skip : test;
   traced("an executable moves its commits to a thread if the disk is slow", async () => {
     const service = await serve("--store", sqlite());

@@ -57,16 +57,14 @@ describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env",
   });
   afterEach(() => elsewhere.stop(true));
 
-  for (const [name, start, ...args] of [
+  for (const [name, start] of [
     ["todoitems serve", [...todoitems, "serve"]],
-    ["todoitems serve --workers 2", [...todoitems, "serve"], "--workers", "2"],
     ["npm start", npmStart],
-    ["npm start -- --workers 2", npmStart, "--workers", "2"],
     ["npm run dev", ["npm", "run", "dev", "--silent", "--"]],
   ] as const) {
     test(`${name} runs no code from the folder and uses no settings from it`, async () => {
       linkProject();
-      const program = await serve({ start, args });
+      const program = await serve({ start });
       // If the service had read TODOITEMS_FORMS=a from the folder's .env file, it would answer this with 405.
       expect((await program.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
       const { stderr } = await program.stop();
@@ -117,9 +115,9 @@ onLinux("a signal to stop", () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       test(`${signal} to ${name} reaches the service, which exits with code 0 and leaves no process behind`, async () => {
         linkProject();
-        const program = await serve({ start: npmStart, args: ["--workers", "2"] });
+        const program = await serve({ start: npmStart });
         const processes = [program.pid, ...descendantsOf(program.pid)];
-        expect(processes.length).toBeGreaterThanOrEqual(5);
+        expect(processes.length).toBeGreaterThanOrEqual(3);
         process.kill(processes[index] ?? 0, signal);
         expect(await program.stderrLine()).toContain(`${signal}: stopping after the requests in progress are answered`);
         expect(await program.exited).toBe(0);
@@ -132,19 +130,18 @@ onLinux("a signal to stop", () => {
 });
 
 onLinux("kill -9", () => {
-  for (const workers of ["1", "2"])
-    test(`if the launcher of a service with --workers ${workers} is killed, the service stops too`, async () => {
-      const program = await serve({ start: [...todoitems, "serve"], args: ["--workers", workers] });
-      const processes = descendantsOf(program.pid);
-      expect(processes.length).toBeGreaterThan(0);
-      try {
-        await program.stop("SIGKILL");
-        started.pop();
-        await eventually(() => !processes.some(isAlive));
-      } finally {
-        for (const pid of processes.filter(isAlive)) process.kill(pid, "SIGKILL");
-      }
-    }, 30_000);
+  test("if the launcher of a service is killed, the service stops too", async () => {
+    const program = await serve({ start: [...todoitems, "serve"] });
+    const processes = descendantsOf(program.pid);
+    expect(processes.length).toBeGreaterThan(0);
+    try {
+      await program.stop("SIGKILL");
+      started.pop();
+      await eventually(() => !processes.some(isAlive));
+    } finally {
+      for (const pid of processes.filter(isAlive)) process.kill(pid, "SIGKILL");
+    }
+  }, 30_000);
 });
 
 test("the launcher exits with the program's exit code", async () => {
@@ -154,27 +151,26 @@ test("the launcher exits with the program's exit code", async () => {
   });
 });
 
-for (const args of ["--store memory:", "--store sqlite:shared.db --workers 2"])
-  test.skipIf(process.platform === "win32")(
-    `the terminal keeps its echo after a service with ${args} that ran in the background`,
-    async () => {
-      const commandLine = await CommandLine.start();
-      try {
-        const { output } = await commandLine.runInTerminal("-i", [], {
-          program: ["bash", "--norc", "--noprofile"],
-          environment: { PS1: "ready> " },
-          columns: 200,
-          cwd: folder.path,
-          answers: [
-            ["ready> ", `${todoitems.map((word) => `"${word}"`).join(" ")} serve --port 0 ${args} &\n`],
-            ["Press Ctrl-C to stop", "kill %1; wait\n"],
-            [/\[1\]\+ .*Done/, "stty -a; exit\n"],
-          ],
-        });
-        expect(output).toMatch(/ echo /);
-        expect(output).not.toMatch(/ -echo /);
-      } finally {
-        await commandLine.dispose();
-      }
-    },
-  );
+test.skipIf(process.platform === "win32")(
+  "the terminal keeps its echo after a service that ran in the background",
+  async () => {
+    const commandLine = await CommandLine.start();
+    try {
+      const { output } = await commandLine.runInTerminal("-i", [], {
+        program: ["bash", "--norc", "--noprofile"],
+        environment: { PS1: "ready> " },
+        columns: 200,
+        cwd: folder.path,
+        answers: [
+          ["ready> ", `${todoitems.map((word) => `"${word}"`).join(" ")} serve --port 0 --store memory: &\n`],
+          ["Press Ctrl-C to stop", "kill %1; wait\n"],
+          [/\[1\]\+ .*Done/, "stty -a; exit\n"],
+        ],
+      });
+      expect(output).toMatch(/ echo /);
+      expect(output).not.toMatch(/ -echo /);
+    } finally {
+      await commandLine.dispose();
+    }
+  },
+);

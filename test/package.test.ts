@@ -6,7 +6,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFi
 import { dirname, join } from "node:path";
 import manifest from "../package.json";
 import clientManifest from "../packages/client/package.json";
-import { bunCommand } from "../src/serve/bun-command.ts";
+import { bunCommand } from "./bun-command.ts";
 import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { checksAnswers, Program, projectFolder } from "./program.ts";

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
  */
 export const onLinux = process.platform === "linux" ? describe : describe.skip;
 
-export function childrenOf(pid: number): number[] {
+function childrenOf(pid: number): number[] {
   const numbers = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
   return numbers.map(Number).filter((child) => parentOf(child) === pid);
 }

@@ -2,7 +2,7 @@
 // each of its answers against the API's description.
 
 import { join, resolve } from "node:path";
-import { bunCommand } from "../src/serve/bun-command.ts";
+import { bunCommand } from "./bun-command.ts";
 import { checkedFetch, undescribed } from "./description/checked-answer.ts";
 import { hostileFolder } from "./hostile-files.ts";
 
@@ -40,7 +40,7 @@ export function programEnvironment(
 }
 
 /**
- * Environment variables that make a service check its answers. Its workers inherit them. The quotes allow blanks in the
+ * Environment variables that make a service check its answers. The quotes allow blanks in the
  * path. An executable gets no such variables, because nothing can be loaded into it in this way.
  */
 export const checksAnswers: Readonly<Record<string, string>> =

@@ -4,7 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bunCommand } from "../src/serve/bun-command.ts";
+import { bunCommand } from "./bun-command.ts";
 import { chromiumPath } from "./chromium.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { executableSuite } from "./executable-suite.ts";

@@ -1,7 +1,6 @@
 // `todoitems add`: stores a new item.
 
-import { asTyped, asTypedHere, asWord } from "../program-name.ts";
-import { withQuotes } from "../serve/loose-words.ts";
+import { asTyped, asWord } from "../program-name.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -17,7 +16,9 @@ import {
   titleOf,
   warnOfDoubles,
 } from "./fields.ts";
+import { withQuotes } from "./meant-flags.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 const fieldName = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const nameAdvice = "give the name alone, as in add VALUE";

@@ -1,14 +1,14 @@
 // The description of a command: its name, its arguments and its flags. The parser, the help texts and the shell
 // completions all use this description.
 
-import { noticeConnection } from "../program-name.ts";
 import type { Environment } from "../serve/environment.ts";
-import { contradictions, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
-import { flagsWithQuotes, type LooseWords } from "../serve/loose-words.ts";
+import { contradictions, type LooseWords, parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
 import { givenConnection } from "./connection-flags.ts";
 import type { Flag } from "./flag.ts";
+import { flagsWithoutDashes, flagsWithQuotes } from "./meant-flags.ts";
 import { choiceMeant } from "./other-words.ts";
+import { noticeConnection } from "./typed-here.ts";
 
 export interface Command {
   readonly name: string;

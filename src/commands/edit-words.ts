@@ -1,8 +1,9 @@
 // Advice for people who give `edit` more words than the ID, such as `Price=3` or a new name.
 
-import { asTypedHere, asWord } from "../program-name.ts";
+import { asWord } from "../program-name.ts";
 import { isDoneField, isNameField, splitField, yesAndNo } from "./fields.ts";
 import { mayBeId } from "./find-item.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 /** True if these words are further IDs. A word such as `cafe` may also be a name, but not if fields are set with flags. */
 export function areIds(words: readonly string[], setsFields: boolean): boolean {

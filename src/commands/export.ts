@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
-import { asTypedHere, asWord } from "../program-name.ts";
+import { asWord } from "../program-name.ts";
 import { addressAdvice, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -14,6 +14,7 @@ import { formatFlag, formatOf, refuseFormatAsFile } from "./transfer/item-format
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 export const exportItems = defineCommand(
   {

@@ -3,12 +3,13 @@
 import { type HttpError, isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
-import { asTyped, asTypedHere } from "../program-name.ts";
+import { asTyped } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
 import { isOnThisMachine, serveCommandFor, unknownNameCodes, withUsualPort } from "./server-address.ts";
 import { certificateCode, certificateFaults, WrongAuthority } from "./trusting-fetch.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 const exitCodes = { refused: 1, usage: 2, unreachable: 3, notKept: 4 } as const;
 

@@ -4,11 +4,12 @@
 import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import { asTypedHere, asWord } from "../program-name.ts";
+import { asWord } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import type { Flag } from "./flag.ts";
 import { remark } from "./output.ts";
 import { printable } from "./terminal.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 export const fieldFlag: Flag = {
   name: "field",

@@ -5,10 +5,10 @@ import { isTodoError } from "../client/errors.ts";
 import { idOf } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { idKey, isItemId } from "../items/todo-item.ts";
-import { asTypedHere } from "../program-name.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { nameOf } from "./fields.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 const shortestPrefix = 4;
 

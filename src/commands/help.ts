@@ -1,6 +1,6 @@
 // `todoitems help`: lists the commands, or explains one of them.
 
-import { asTyped, noticeConnection } from "../program-name.ts";
+import { asTyped } from "../program-name.ts";
 import { parseFlags } from "../serve/flags.ts";
 import { closest } from "../serve/suggestion.ts";
 import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
@@ -8,6 +8,7 @@ import { type Command, defineCommand, UsageError } from "./command.ts";
 import { connectionFlags, givenConnection } from "./connection-flags.ts";
 import { adviceFor, commandMeant } from "./other-words.ts";
 import { printLine } from "./output.ts";
+import { noticeConnection } from "./typed-here.ts";
 
 /** Takes a function that returns the list of all commands, because this command is itself on that list. */
 export function helpCommand(commands: () => readonly Command[]): Command {

@@ -2,7 +2,7 @@
 // where it stopped and stores no item twice.
 
 import { existsSync, statSync } from "node:fs";
-import { asTyped, asTypedHere, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../program-name.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -10,6 +10,7 @@ import { countOf, jsonSummaryFlag, printLine, remark } from "./output.ts";
 import { conflictRules, describeCounts, ImportRun } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems, refuseFormatAsFile, refuseNonText } from "./transfer/item-formats.ts";
 import { UnclearMarks } from "./transfer/unclear-marks.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 const replaceAdvice = "to replace stored items, use --on-conflict replace";
 const skipAdvice = "to skip the items that are stored already, use --on-conflict skip";

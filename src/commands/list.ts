@@ -3,7 +3,6 @@
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import type { WatchState } from "../client/watch.ts";
-import { asTypedHere } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -14,6 +13,7 @@ import { otherListFlags, searchAdvice } from "./other-words.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
 import { styleOf } from "./terminal.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 const allAdvice = "without it, list shows all items";
 

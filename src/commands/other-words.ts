@@ -1,6 +1,7 @@
 // Words that people know from other programs and try here, and the words of this program with the same meaning.
 
-import { asTyped, asTypedHere, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../program-name.ts";
+import { asTypedHere } from "./typed-here.ts";
 
 const actions: Readonly<Record<string, string>> = {
   create: "add",

@@ -1,9 +1,10 @@
 // Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
 
 import { asTyped } from "../program-name.ts";
-import { type FlagShape, flagsWithoutDashes, parseFlags } from "../serve/flags.ts";
+import { type FlagShape, parseFlags } from "../serve/flags.ts";
 import { isLoopback } from "../serve/loopback.ts";
 import { UsageError } from "./command.ts";
+import { flagsWithoutDashes } from "./meant-flags.ts";
 
 const portMax = 65_535;
 const usualPort = "5000";

@@ -14,8 +14,6 @@ import type { Certificate } from "../wire/listen.ts";
 import type { Environment } from "./environment.ts";
 import type { Settings } from "./settings-table.ts";
 
-const rsaBitsMin = 2048;
-
 /** The certificate cannot be used. `message` says which file is at fault and why. */
 export class CertificateError extends Error {
   override readonly name = "CertificateError";
@@ -52,29 +50,20 @@ export async function openDevelopmentCertificate(environment: Environment): Prom
 }
 
 /** Reads a certificate and its key, and checks that they belong together and can be used. */
-export function readCertificate({ cert, key }: CertificateFiles): Certificate {
-  const certificate = readPem(cert, "certificate");
-  const privateKey = readPem(key, "key");
-  refuseOtherContent({ path: cert, pem: certificate, part: "certificate" }, privateKey);
-  refuseOtherContent({ path: key, pem: privateKey, part: "key" }, certificate);
-  const parsed = parse(cert, "certificate", () => new X509Certificate(certificate));
-  const parsedKey = parse(key, "key", () => createPrivateKey(privateKey));
+export function readCertificate(files: CertificateFiles): Certificate {
+  const [cert, key] = [readPem(files.cert, "certificate"), readPem(files.key, "key")];
+  const parsed = parse(files.cert, "certificate", () => new X509Certificate(cert));
+  const parsedKey = parse(files.key, "private key without a passphrase", () => createPrivateKey(key));
   if (!parsed.checkPrivateKey(parsedKey))
-    throw new CertificateError(`${key}: this is not the key of the certificate ${cert}`);
+    throw new CertificateError(`${files.key}: this is not the key of the certificate ${files.cert}`);
   if (new Date(parsed.validTo) < new Date())
-    throw new CertificateError(`${cert}: the certificate expired on ${parsed.validTo}`);
-  const bits = parsed.publicKey.asymmetricKeyDetails?.modulusLength;
-  // Clients refuse weaker keys, with error messages that are hard to understand. So refuse them here, with a clear one.
-  if (bits !== undefined && bits < rsaBitsMin)
-    throw new CertificateError(`${cert}: an RSA key of ${bits} bits is too weak; use one of ${rsaBitsMin} or more`);
+    throw new CertificateError(`${files.cert}: the certificate expired on ${parsed.validTo}`);
   // Parse the whole chain now, as the listener will do later, so that a mistake in it is reported here.
-  parse(cert, "certificate", () => createSecureContext({ cert: certificate, key: privateKey }));
-  return { cert: certificate, key: privateKey };
+  parse(files.cert, "certificate", () => createSecureContext({ cert, key }));
+  return { cert, key };
 }
 
-type Part = "certificate" | "key";
-
-function readPem(path: string, part: Part): string {
+function readPem(path: string, part: "certificate" | "key"): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -82,48 +71,11 @@ function readPem(path: string, part: Part): string {
   }
 }
 
-/** The kinds of content of a PEM file, as its labels name them, such as `CERTIFICATE` and `EC PRIVATE KEY`. */
-function labelsIn(pem: string): string[] {
-  return [...pem.matchAll(/^-----BEGIN ([A-Z0-9 ]+)-----/gm)].map(([, label = ""]) => label);
-}
-
-const partOf: Readonly<Record<Part, (label: string) => boolean>> = {
-  certificate: (label) => label.endsWith("CERTIFICATE"),
-  key: (label) => label.endsWith("PRIVATE KEY"),
-};
-
-/**
- * Refuses a file that contains something else than it should. `otherPem` is the content of the other file: if each
- * file is what the other one should be, the two are exchanged.
- */
-function refuseOtherContent(
-  { path, pem, part }: { readonly path: string; readonly pem: string; readonly part: Part },
-  otherPem: string,
-): void {
-  const labels = labelsIn(pem);
-  const isWanted = partOf[part];
-  const [first] = labels;
-  if (first !== undefined && !labels.some(isWanted)) {
-    const other = partOf[part === "key" ? "certificate" : "key"];
-    const isExchanged = labels.some(other) && labelsIn(otherPem).some(isWanted);
-    const found = labels.some(partOf.key) ? "private key" : first.toLowerCase();
-    throw new CertificateError(
-      `${path}: this file contains a ${found} and not a ${part === "key" ? "private key" : part}${isExchanged ? ". Perhaps --tls-cert and --tls-key are exchanged" : ""}`,
-    );
-  }
-  if (part === "key" && (labels.includes("ENCRYPTED PRIVATE KEY") || /^Proc-Type: 4,ENCRYPTED/m.test(pem)))
-    throw new CertificateError(
-      `${path}: the key is encrypted. Give a key without a passphrase, as made by: openssl pkey -in ${path} -out NEW`,
-    );
-}
-
 // The messages of the TLS library's errors name its internal functions, so these messages are not shown.
-function parse<Result>(path: string, part: Part, action: () => Result): Result {
+function parse<Result>(path: string, expected: string, action: () => Result): Result {
   try {
     return action();
   } catch (error) {
-    throw new CertificateError(`${path}: the ${part} cannot be used: it is not a PEM file, or a damaged one`, {
-      cause: error,
-    });
+    throw new CertificateError(`${path}: this is not a PEM file of a ${expected}, or it is damaged`, { cause: error });
   }
 }

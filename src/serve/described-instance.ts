@@ -2,6 +2,7 @@
 
 import { version } from "../../package.json";
 import type { DescribedInstance } from "../description/described-instance.ts";
+import { headerBytesMax } from "../wire/listen.ts";
 import { checksHosts } from "./loopback.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -10,6 +11,7 @@ export function describedInstance(settings: Settings): DescribedInstance {
   return {
     ...settings,
     version,
+    headerBytesMax,
     readOnly: readOnly || demo,
     hasAuthority: hasAuthority(settings),
     checksHosts: checksHosts(settings),

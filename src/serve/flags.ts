@@ -3,8 +3,6 @@
 
 import { parseArgs } from "node:util";
 import { asWord } from "../program-name.ts";
-import { type LooseWords, takesWords } from "./loose-words.ts";
-import { flagsMeant } from "./other-flag-names.ts";
 import { closest } from "./suggestion.ts";
 
 /**
@@ -28,6 +26,15 @@ export interface FlagShape {
    * stands for the value that was given.
    */
   readonly triedInstead?: Readonly<Record<string, Advice>>;
+}
+
+/** Words that follow the value of a flag, because somebody has left out the quotation marks: `--name Buy soy milk`. */
+export interface LooseWords {
+  readonly shape: FlagShape;
+  readonly value: string;
+  readonly words: readonly string[];
+  /** Where the words begin among the arguments of the command. */
+  readonly start: number;
 }
 
 export interface ParsedFlags {
@@ -94,6 +101,11 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
   return { values, positionals, loose: valuesOfWords.filter(({ words }) => words.length > 0), problems };
 }
 
+/** True if the value of the flag may be several words. */
+function takesWords({ placeholder }: FlagShape): boolean {
+  return placeholder.includes("TEXT") || placeholder === "FIELDS";
+}
+
 /** True if a word is a flag rather than a value. A value may begin with one dash, as in `-5 degrees`. */
 function isFlag(word: string, shapes: readonly FlagShape[]): boolean {
   return word.startsWith("--") || shapes.some(({ short }) => short !== undefined && word === `-${short}`);
@@ -119,28 +131,12 @@ export function contradictions(
   });
 }
 
-/**
- * The flags that these words mean, if somebody has left out the dashes: `columns Name` means `--columns Name`. Undefined
- * if a word is neither the name of a flag nor the value of one.
- */
-export function flagsWithoutDashes(words: readonly string[], shapes: readonly FlagShape[]): string | undefined {
-  const meant: string[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]?.toLowerCase();
-    const shape = shapes.find(({ name }) => name === word) ?? commonShapes.find(({ name }) => name === word);
-    if (!shape) return undefined;
-    meant.push(`--${shape.name}`);
-    if (shape.placeholder !== "") meant.push(words[++at] ?? shape.placeholder);
-  }
-  return meant.length === 0 ? undefined : meant.join(" ");
-}
-
 const noSuchFlag = "there is no such flag";
 const argumentAdvice = "if it is an argument, put -- before it";
 
 /** Flags that every command has. */
 const commonFlags = ["help", "version"];
-const commonShapes = commonFlags.map((name): FlagShape => ({ name, placeholder: "" }));
+export const commonShapes = commonFlags.map((name): FlagShape => ({ name, placeholder: "" }));
 
 /**
  * The message for a word with one dash and several letters. `short` is the flag with the first of these letters, if
@@ -174,10 +170,9 @@ function adviceFor(typedName: string, value: string | undefined, shapes: readonl
 
 /** Asks whether one of these flags was meant. Undefined if none of them resembles the typed name. */
 function guess(typedName: string, names: readonly string[]): string | undefined {
-  const known = flagsMeant(typedName, names);
   // Compare the names without their dashes, because the dashes would make short names look alike.
-  const meant = known.length > 0 ? known : [closest(typedName, names)].filter((name) => name !== undefined);
-  return meant.length === 0 ? undefined : `did you mean ${meant.map((name) => `--${name}`).join(" or ")}?`;
+  const meant = closest(typedName, names);
+  return meant === undefined ? undefined : `did you mean --${meant}?`;
 }
 
 function namesOf(shapes: readonly FlagShape[]): string[] {

@@ -5,8 +5,9 @@ import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { describeAddress } from "../engines/postgres/postgres-names.ts";
 import { asTyped } from "../program-name.ts";
+import type { RunningService } from "./instance.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
-import type { Listener, RunningService } from "./running-service.ts";
+import type { Listener } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 import { labelledRows } from "./wrapped-text.ts";
 
@@ -26,23 +27,17 @@ export function readyLine({ scheme, host, port }: Listener): string {
 interface GreetedService extends Pick<RunningService, "listeners" | "itemCount"> {
   /** Undefined if metrics are switched off. */
   readonly metricsPort?: number | undefined;
-  /** True if nobody expects a new store here. */
-  readonly isNewStore?: boolean;
 }
 
 export function greeting(
   settings: Settings,
-  { listeners, itemCount, metricsPort, isNewStore = false }: GreetedService,
+  { listeners, itemCount, metricsPort }: GreetedService,
   isColoured: boolean,
   columns = Number.POSITIVE_INFINITY,
 ): string {
   const rows: Row[] = [
     ...reachability(settings.host, listeners),
-    [
-      "Store",
-      `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount.toLocaleString("en")} items`}`,
-      ...(isNewStore ? describeNewStore(settings) : []),
-    ],
+    ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount.toLocaleString("en")} items`}`],
     ["Mode", describeMode(settings)],
     ["Credentials", describeCredentials(settings)],
     ["CORS", describeCors(settings)],
@@ -81,16 +76,9 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
   ];
 }
 
-function describeStore({ store, demo, workers }: Settings): string {
+function describeStore({ store, demo }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
-  const place =
-    store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${resolve(store.path)}`;
-  return workers > 1 ? `${place}, shared by ${workers} processes` : place;
-}
-
-function describeNewStore({ store }: Settings): string[] {
-  if (store.engine !== "sqlite") return [];
-  return [yellow("new and empty: there was no such file. Check the path, or add --seed FILE")];
+  return store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${resolve(store.path)}`;
 }
 
 function describeMode(settings: Settings): string {

@@ -23,9 +23,8 @@ import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts, isLoopback } from "./loopback.ts";
-import type { Listener, RunningService } from "./running-service.ts";
 import { readSeed } from "./seed.ts";
-import { startServers } from "./servers.ts";
+import { type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
 /**
@@ -46,6 +45,18 @@ const usersWatchMs = 1_000;
  */
 const closeMsMax = 2_000;
 
+export interface RunningService {
+  readonly listeners: readonly Listener[];
+  readonly itemCount: number;
+  /** The metrics, in the text format of Prometheus. */
+  readonly metricsText: () => string;
+  /**
+   * Goes on answering for `delaySeconds`, but reports that the service is not ready. Then stops, and resolves to the
+   * exit code.
+   */
+  readonly stop: (delaySeconds: number) => Promise<number>;
+}
+
 export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
   const metrics = new InstanceMetrics();
   // If the users cannot be read, the start is refused. So read them before a new store is made.
@@ -55,9 +66,9 @@ export async function startInstance(settings: Settings, environment: Environment
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const connections = { open: 0, max: settings.connectionsMax };
+  const connections = { open: 0 };
   const counts = settings.metricsPort !== undefined;
-  if (counts) metrics.eventLoopLag.start();
+  if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
   const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
@@ -65,13 +76,15 @@ export async function startInstance(settings: Settings, environment: Environment
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
     itemCount: collection.count,
-    collectMetrics: async () => {
-      await refreshIfPossible(collection);
-      const { count: itemCount, listBytes, waitingWrites } = collection;
-      const state = { itemCount, listBytes, waitingWrites, feedReaders: app.changeFeed.readerCount };
-      const store = settings.demo ? "memory" : settings.store.engine;
-      return [metrics.collect({ ...state, store, connections: connections.open })];
-    },
+    metricsText: () =>
+      metrics.text({
+        store: settings.demo ? "memory" : settings.store.engine,
+        itemCount: collection.count,
+        listBytes: collection.listBytes,
+        waitingWrites: collection.waitingWrites,
+        feedReaders: app.changeFeed.readerCount,
+        connections: connections.open,
+      }),
     stop: async (delaySeconds) => {
       app.announceStop();
       for (const server of servers) server.drain();
@@ -79,19 +92,6 @@ export async function startInstance(settings: Settings, environment: Environment
       return stop(collection, app, servers, settings, log);
     },
   };
-}
-
-/**
- * Reads the changes of other processes before metrics are collected. Otherwise a process that gets no requests would
- * report old numbers.
- */
-async function refreshIfPossible(collection: TodoCollection): Promise<void> {
-  try {
-    await collection.refresh();
-  } catch (error) {
-    // The collection has already reported the error. Continue, because the last known numbers are better than none.
-    if (!(error instanceof StoreError)) throw error;
-  }
 }
 
 async function stop(
@@ -138,7 +138,6 @@ async function openCollection(settings: Settings, metrics: InstanceMetrics, log:
   const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
-    writeQueueMax: settings.writeQueueMax,
     storeBytesMax: settings.storeBytesMax,
     onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
     ...storeLog(metrics, log),

@@ -26,12 +26,12 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
   }
 }
 
-/**
- * Throws a `ListenError` if another program uses the port on one of the addresses. Workers share their port, so their
- * own listeners might not notice the other program.
- */
+/** Throws a `ListenError` if another program uses the port on one of the addresses. */
 export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
-  if (port !== 0) probe(addresses, port, flag);
+  for (const hostname of port === 0 ? [] : addresses) {
+    const start = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
+    listenOrExplain(port, flag, start).stop(true);
+  }
 }
 
 /** Throws a `ListenError` if another program uses one of the ports that the service is going to use. */
@@ -40,24 +40,6 @@ export function checkPortsAreFree({ host, port, httpsPort, metricsPort }: Settin
   checkPortIsFree(addresses, port ?? 0, "--port");
   checkPortIsFree(addresses, httpsPort ?? 0, "--https-port");
   checkPortIsFree(addresses, metricsPort ?? 0, "--metrics-port");
-}
-
-/** Says what is wrong with addresses that this machine cannot listen on. */
-export function addressProblems(addresses: readonly string[]): string[] {
-  try {
-    probe(addresses, 0, "--port");
-    return [];
-  } catch (error) {
-    if (!(error instanceof ListenError)) throw error;
-    return [error.message];
-  }
-}
-
-function probe(addresses: readonly string[], port: number, flag: PortFlag): void {
-  for (const hostname of addresses) {
-    const start = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
-    listenOrExplain(port, flag, start).stop(true);
-  }
 }
 
 // Explains why listening failed. First checks whether the host is an address of this machine. This also finds a name

@@ -1,30 +1,47 @@
-// Serves the metrics on a port of their own. So a firewall can give access to the items but not to the metrics, or the
-// reverse.
+// Serves /metrics, and nothing else, on a port of its own. So a firewall can give access to the items but not to the
+// metrics, or the reverse.
 
 import { hostname } from "node:os";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
+import { Failures } from "../http/failures.ts";
+import { nosniff } from "../http/headers.ts";
 import type { Log } from "../http/log.ts";
-import { metricsHandler } from "../metrics/metrics-handler.ts";
+import { Problem, problemAnswer } from "../http/problem.ts";
 import { listen } from "../wire/listen.ts";
+import { Answer, type Handler } from "../wire/message.ts";
+import type { RunningService } from "./instance.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { isLoopback } from "./loopback.ts";
-import type { RunningService } from "./running-service.ts";
 import { listenOptions } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
+
+const headers = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store", ...nosniff };
 
 /** Starts a server that listens until the process ends, and returns its port. Undefined if metrics are switched off. */
 export function startMetricsServer(
   settings: Settings,
-  { collectMetrics }: Pick<RunningService, "collectMetrics">,
+  { metricsText }: Pick<RunningService, "metricsText">,
   log: Log,
 ): number | undefined {
   const { host, metricsPort: port, allowedHosts } = settings;
   if (port === undefined) return undefined;
-  const handler = metricsHandler({
-    hosts: isLoopback(host) ? new AllowedHosts([hostname(), ...allowedHosts]) : undefined,
-    log,
-    collect: collectMetrics,
-  });
+  const hosts = isLoopback(host) ? new AllowedHosts([hostname(), ...allowedHosts]) : undefined;
+  const failures = new Failures(log);
+  const handler: Handler = {
+    handle(request) {
+      try {
+        hosts?.check(request.headers.get("host"));
+        if (request.path !== "/metrics")
+          throw new Problem("RouteNotFound", "There is nothing at this address. The metrics are at /metrics.");
+        if (request.method !== "GET")
+          return problemAnswer(new Problem("MethodNotAllowed", "The metrics offer only GET."), { Allow: "GET" });
+        return new Answer(200, headers, metricsText());
+      } catch (error) {
+        return failures.answer(error, request);
+      }
+    },
+    refuse: (refusal, request) => failures.answer(refusal, request),
+  };
   const options = { ...listenOptions(settings, log), port };
   return listenOrExplain(port, "--metrics-port", () => listen(handler, options)).port;
 }

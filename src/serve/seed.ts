@@ -6,7 +6,6 @@ import { systemReason } from "../files/system-reason.ts";
 import { ItemError, invalidIdAdvice } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
-import { asTyped, asWord } from "../program-name.ts";
 import { sampleItems } from "./sample-items.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -16,34 +15,15 @@ export class SeedError extends Error {
 }
 
 export function parseSeed(source: string, json: string): IdentifiedItem[] {
-  refuseOtherFormats(source, json);
   // The depth limit is higher here. So an item that nests too deeply is refused only below, where the error message can
   // say which item it is.
-  const elements = blame(source, () => scanArray(json));
+  const notItems = `${source}: the seed is not a JSON array of items, such as [{…},{…}]`;
+  const elements = blame(notItems, () => scanArray(json));
   const items = elements.map((element, index) =>
     blame(`${source}, item ${index + 1}`, () => identify(parseTodoItem(element), undefined, true)),
   );
   refuseDuplicates(items, source);
   return items;
-}
-
-/** How many lines are looked at, to guess what the seed is. */
-const linesLookedAt = 10;
-
-/** `import` reads CSV, and files with one item per line, but a seed is one JSON array. */
-function refuseOtherFormats(source: string, text: string): void {
-  // `trimStart` also removes a byte-order mark.
-  const [first = "", ...others] = text.trimStart().split("\n", linesLookedAt);
-  const second = others.find((line) => line.trim() !== "") ?? "";
-  const isLines = first.startsWith("{") && first.trimEnd().endsWith("}") && second.startsWith("{");
-  if (first === "" || first.startsWith("[") || (first.startsWith("{") && !isLines)) return;
-  const kind = isLines ? "one item per line" : "CSV";
-  const endings = isLines ? [".ndjson", ".jsonl"] : [".csv"];
-  const isClear = endings.some((ending) => source.toLowerCase().endsWith(ending));
-  const command = asTyped(`import ${asWord(source)}${isClear ? "" : ` --format ${isLines ? "ndjson" : "csv"}`}`);
-  throw new SeedError(
-    `${source}: the seed is not a JSON array of items, such as [{…},{…}]. To load ${kind}, start the service without --seed, and run: ${command}`,
-  );
 }
 
 function refuseDuplicates(items: readonly IdentifiedItem[], source: string): void {

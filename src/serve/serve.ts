@@ -1,24 +1,22 @@
-// `todoitems serve`: reads the settings, starts one instance or several workers, and runs until it gets a signal.
+// `todoitems serve`: reads the settings, starts an instance, and runs until it gets a signal.
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
-import { CertificateError, readCertificate } from "./certificate-files.ts";
+import { CertificateError } from "./certificate-files.ts";
 import { usesColour } from "./colour.ts";
 import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
-import { addressProblems, checkPortsAreFree, ListenError } from "./listen-advice.ts";
-import { addressesOf, isLoopback } from "./loopback.ts";
+import { checkPortsAreFree, ListenError } from "./listen-advice.ts";
+import { isLoopback } from "./loopback.ts";
 import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
-import { isUnexpectedlyNew, makesFile, setAsideLog } from "./unexpected-store.ts";
 import { explainUsersError } from "./users-advice.ts";
-import { parentLost, reportReady, startWorkers, WorkerError } from "./workers.ts";
 import { widthOf } from "./wrapped-text.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
@@ -33,7 +31,7 @@ export class StartError extends Error {
 }
 
 /** Errors that the operator can fix. Any other error is a defect. */
-const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError, WorkerError];
+const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError];
 /** A second signal within this time counts as a repetition of the first. Under npm, one Ctrl-C arrives twice. */
 const sameSignalMs = 500;
 
@@ -53,20 +51,14 @@ export async function serve(
   for (const { text, hint } of dangers(settings)) log("warn", `${text}. ${hint}`);
   // Listen for signals before printing the ready line, because a program that has read it may send a signal at once.
   const stopSignal = firstSignal();
-  const isNewStore = isUnexpectedlyNew(settings);
-  const setAside = setAsideLog(settings);
-  if (setAside) log("warn", `${setAside.text}. ${setAside.hint}`);
   const stop = await atStart(async () => {
-    // A start that fails should leave no new store behind. Otherwise a file would appear at a path that is wrong, and
-    // the next start would not notice that.
-    if (makesFile(settings)) checkSurroundings(settings);
-    const service =
-      settings.workers === 1
-        ? await startInstance(settings, environment, log)
-        : await startWorkers(settings, args, log);
+    // Whoever starts the service twice should hear of the port at once, before the start waits for the store's lock. A
+    // start that fails because of a port also leaves no new store behind.
+    checkPortsAreFree(settings);
+    const service = await startInstance(settings, environment, log);
     const metricsPort = startMetricsServer(settings, service, log);
     const isColoured = usesColour(process.stdout, environment);
-    const text = greeting(settings, { ...service, metricsPort, isNewStore }, isColoured, widthOf(process.stdout));
+    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
     await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });
@@ -77,41 +69,13 @@ export async function serve(
   return stop(shutdownDelaySeconds);
 }
 
-/** Throws an error if the service could not listen with these settings. */
-function checkSurroundings(settings: Settings): void {
-  const { httpsPort, tlsCert: cert, tlsKey: key } = settings;
-  checkPortsAreFree(settings);
-  if (httpsPort !== undefined && cert !== undefined && key !== undefined) readCertificate({ cert, key });
-}
-
 /** The settings of the service. Throws a `StartError` that names everything that is wrong with them. */
 function requireSettings(args: readonly string[], environment: Environment, otherVariables: readonly string[]) {
   const result = readSettings(args, environment, otherVariables);
   if (!("problems" in result)) return result;
-  const all = [...result.problems, ...addressProblems(addressesOf(result.host))];
-  const problems = all.map((problem) => `  ${problem}`);
+  const problems = result.problems.map((problem) => `  ${problem}`);
   const lastLine = `${asTyped("help serve")} lists the settings.`;
   throw new StartError(["todoitems cannot start with these settings:", ...problems, lastLine].join("\n"), 2);
-}
-
-/** Runs one of the processes that `serve --workers` starts. It prints no greeting, and ends when its parent ends. */
-export async function work(args: readonly string[], environment: Environment): Promise<number> {
-  const result = readSettings(args, environment);
-  if ("problems" in result) return 2;
-  const { settings } = result;
-  const log = openLog(settings);
-  endOnDefect(log);
-  const lost = parentLost();
-  const stopSignal = Promise.race([firstSignal(), lost]);
-  const stop = await atStart(async () => {
-    const service = await startInstance(settings, environment, log);
-    reportReady(service);
-    return service.stop;
-  });
-  // A worker whose parent has ended stops without the usual delay. The operator may already be starting the service
-  // again, which then needs the port.
-  if ((await stopSignal) === undefined) return stop(0);
-  return Promise.race([stop(settings.shutdownDelaySeconds), lost.then(() => 1)]);
 }
 
 /**
@@ -142,7 +106,7 @@ function openLog({ log }: Settings): Log {
 
 /**
  * After an error that nobody handles, the state of the process is unknown. So the process ends at once. The operator's
- * supervisor starts it again or, if it is a worker, its parent starts another worker. Every stored write survives this.
+ * supervisor starts it again. Every stored write survives this.
  */
 function endOnDefect(log: Log): void {
   const end = (error: unknown) => {

@@ -12,7 +12,6 @@ import { watchFiles } from "./file-watch.ts";
 import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
-import type { Listener } from "./running-service.ts";
 import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
@@ -30,7 +29,15 @@ const unsentBytesMax = 64 * 1024 ** 2;
 /** Each reason for dropping connections is logged at most once in this time. */
 const dropLogMs = 10_000;
 
-export interface ListeningServer extends Listener {
+/** A port on which the service listens. */
+export interface Listener {
+  readonly scheme: "http" | "https";
+  /** The first of the addresses that this listener listens on. */
+  readonly host: string;
+  readonly port: number;
+}
+
+interface ListeningServer extends Listener {
   readonly server: RunningServer;
 }
 
@@ -61,10 +68,8 @@ export async function startServers(
 export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions, "port"> {
   return {
     addresses: addressesOf(settings.host),
-    headerBytesMax: settings.headerBytesMax,
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
-    connections: { open: 0, max: settings.connectionsMax },
     unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
     unsentBytes: limitedUnsentBytes(log),
     descriptors: watchedDescriptors(log),
@@ -77,7 +82,7 @@ function watchedDescriptors(log: Log): ListenOptions["descriptors"] {
   const max = descriptorLimit();
   if (max === undefined) return undefined;
   const cause = `almost as many files and connections are open as the system allows this process (${max})`;
-  const message = `Connections were dropped: ${cause}. Raise that limit (ulimit -n), or lower --connection-limit`;
+  const message = `Connections were dropped: ${cause}. Raise that limit (ulimit -n)`;
   return { max, onShortage: occasionally(() => log("error", message)) };
 }
 

@@ -8,7 +8,6 @@ import {
   PostgresAddressError,
   parsePostgresUrl,
 } from "../engines/postgres/postgres-address.ts";
-import { hasExportName } from "../files/export-name.ts";
 import type { AllowedOrigins } from "../http/cors.ts";
 
 /** The value cannot be used. The message says which values can. */
@@ -124,20 +123,9 @@ export function storeAddress(value: string): StoreAddress {
   // A shell expands `~` only at the beginning of a word, and not after `sqlite:`. So expand it here.
   if (path.startsWith("~/")) return { engine: "sqlite", path: join(homedir(), path.slice(2)) };
   if (path !== "") return { engine: "sqlite", path };
-  const meant = storeMeant(value);
-  const suggestion = meant === undefined ? "" : `; did you mean ${meant}?`;
   throw new WrongValue(
-    `expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE${suggestion}`,
+    `expected memory:, sqlite:PATH, such as sqlite:todoitems.db, or postgres://USER:PASSWORD@HOST/DATABASE`,
   );
-}
-
-/** What somebody probably meant by a value that is not a store. Undefined if we cannot tell. */
-function storeMeant(value: string): string | undefined {
-  const name = value.toLowerCase();
-  if (name === "" || name.includes(":") || ["postgres", "postgresql", "pg"].includes(name)) return undefined;
-  if (name === "memory") return "memory:";
-  if (hasExportName(name)) return undefined;
-  return name === "sqlite" ? "sqlite:todoitems.db" : `sqlite:${value}`;
 }
 
 function postgresAddress(value: string): PostgresAddress {

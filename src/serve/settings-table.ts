@@ -1,11 +1,10 @@
 // Defines all settings: the flag, default and meaning of each, and how its text is parsed. The settings reader, --help
 // and the manual page use these definitions. A test compares the table in docs/reference.md with them.
 
-import { type AuthMode, authModes } from "../http/access.ts";
-import type { AllowedOrigins } from "../http/cors.ts";
-import { type LogFormat, logFormats } from "../http/log.ts";
-import { type UrlForms, urlForms } from "../http/routes.ts";
-import { type FieldNames, fieldNameStyles } from "../items/field-names.ts";
+import { authModes } from "../http/access.ts";
+import { logFormats } from "../http/log.ts";
+import { urlForms } from "../http/routes.ts";
+import { fieldNameStyles } from "../items/field-names.ts";
 import {
   allowedOrigins,
   byteSize,
@@ -18,57 +17,21 @@ import {
   optionalText,
   portOrOff,
   ratePerSecond,
-  type StoreAddress,
   storeAddress,
   storeSize,
 } from "./setting-values.ts";
 
-export interface Settings {
-  readonly host: string;
-  /** Undefined if plain HTTP is switched off. */
-  readonly port: number | undefined;
-  readonly httpsPort: number | undefined;
-  readonly tlsCert: string | undefined;
-  readonly tlsKey: string | undefined;
-  readonly store: StoreAddress;
-  readonly storeBytesMax: number;
-  readonly workers: number;
-  readonly readOnly: boolean;
-  readonly demo: boolean;
-  readonly seed: string | undefined;
-  readonly forms: UrlForms;
-  readonly fieldNames: FieldNames;
-  readonly requiredFields: readonly string[];
-  readonly auth: AuthMode;
-  readonly users: string | undefined;
-  readonly cors: AllowedOrigins | undefined;
-  readonly rateLimitPerSecond: number | undefined;
-  readonly trustProxy: boolean;
-  readonly allowedHosts: readonly string[];
-  readonly bodyBytesMax: number;
-  readonly headerBytesMax: number;
-  readonly requestTimeoutSeconds: number;
-  readonly idleTimeoutSeconds: number;
-  readonly connectionsMax: number;
-  readonly writeQueueMax: number;
-  readonly shutdownDelaySeconds: number;
-  readonly shutdownGraceSeconds: number;
-  readonly metricsPort: number | undefined;
-  readonly log: LogFormat;
-  readonly logRequests: boolean;
-}
-
-interface Definition<Value> {
+export interface Definition {
   readonly flag: string;
   /** Stands for the value in the help text. Empty for an on/off switch. */
   readonly placeholder: string;
   /** Written as a user would write it. Empty means "not set". */
   readonly default: string;
   readonly meaning: string;
-  readonly parse: ((value: string) => Value) & { readonly choices?: readonly string[] };
+  readonly parse: ((value: string) => unknown) & { readonly choices?: readonly string[] };
 }
 
-export const definitions: { readonly [Name in keyof Settings]: Definition<Settings[Name]> } = {
+export const definitions = {
   host: {
     flag: "host",
     placeholder: "ADDRESS",
@@ -119,13 +82,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning:
       "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that is answered with 507",
     parse: storeSize,
-  },
-  workers: {
-    flag: "workers",
-    placeholder: "N",
-    default: "1",
-    meaning: "number of processes that share the port and the store; each counts rates and connections for itself",
-    parse: integer(1, 64),
   },
   readOnly: {
     flag: "read-only",
@@ -219,14 +175,7 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     placeholder: "SIZE",
     default: "1MiB",
     meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
-    parse: (value) => byteSize(value, 1024 ** 3),
-  },
-  headerBytesMax: {
-    flag: "header-limit",
-    placeholder: "SIZE",
-    default: "16KiB",
-    meaning: "largest request head, up to `64KiB`",
-    parse: (value) => byteSize(value, 64 * 1024),
+    parse: (value: string) => byteSize(value, 1024 ** 3),
   },
   requestTimeoutSeconds: {
     flag: "request-timeout",
@@ -241,20 +190,6 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     default: "30",
     meaning: "how long an idle connection is kept open, up to `3600`",
     parse: integer(1, 3600),
-  },
-  connectionsMax: {
-    flag: "connection-limit",
-    placeholder: "COUNT",
-    default: "10000",
-    meaning: "how many connections may be open; beyond that, idle ones are closed and requests are answered with 503",
-    parse: integer(1, 1_000_000),
-  },
-  writeQueueMax: {
-    flag: "write-queue",
-    placeholder: "COUNT",
-    default: "10000",
-    meaning: "how many writes may wait for the disk; more are answered with 503",
-    parse: integer(1, 1_000_000),
   },
   shutdownDelaySeconds: {
     flag: "shutdown-delay",
@@ -293,4 +228,9 @@ export const definitions: { readonly [Name in keyof Settings]: Definition<Settin
     meaning: "log one line for every request",
     parse: onOff,
   },
+} as const satisfies Readonly<Record<string, Definition>>;
+
+/** The value of each setting. A port or a file that is not set is undefined. */
+export type Settings = {
+  readonly [Name in keyof typeof definitions]: ReturnType<(typeof definitions)[Name]["parse"]>;
 };

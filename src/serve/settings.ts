@@ -2,17 +2,16 @@
 
 import { asTyped } from "../program-name.ts";
 import { type Environment, variableOf } from "./environment.ts";
-import { contradictions, flagsWithoutDashes, parseFlags } from "./flags.ts";
+import { contradictions, parseFlags } from "./flags.ts";
 import { WrongValue } from "./setting-values.ts";
-import { definitions, type Settings } from "./settings-table.ts";
+import { type Definition, definitions, type Settings } from "./settings-table.ts";
 import { closest } from "./suggestion.ts";
 
 const names = Object.keys(definitions) as (keyof Settings)[];
 
 export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
-  /** The caller still has to check `host`, because the addresses of this machine are not known here. */
-  | { readonly problems: readonly string[]; readonly host: string };
+  | { readonly problems: readonly string[] };
 
 /**
  * Flags override environment variables, which override defaults. `otherVariables` lists the environment variables that
@@ -25,7 +24,7 @@ export function readSettings(
 ): SettingsResult {
   const { flags, problems } = readFlags(args);
   const given = new Set<keyof Settings>();
-  const read = <Name extends keyof Settings>(name: Name): Settings[Name] => {
+  const read = (name: keyof Settings): unknown => {
     const definition = definitions[name];
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
@@ -48,11 +47,6 @@ export function readSettings(
       "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
     );
   }
-  if (settings.workers > 1 && (settings.demo || settings.store.engine === "memory")) {
-    problems.push(
-      "--workers (or TODOITEMS_WORKERS) needs a store that processes can share, such as --store sqlite:todoitems.db",
-    );
-  }
   if (settings.port === undefined && settings.httpsPort === undefined) {
     problems.push("--port off needs --https-port: there is nothing left to listen on");
   }
@@ -69,7 +63,7 @@ export function readSettings(
     );
   }
   return problems.length > 0
-    ? { problems, host: settings.host }
+    ? { problems }
     : {
         settings,
         warnings: [
@@ -80,33 +74,11 @@ export function readSettings(
       };
 }
 
-const backgroundAdvice =
-  "serve stays in the foreground; to run it in the background, put & after the command, or run it with systemd";
-
-/** Advice for flags that services have in other programs. */
-const otherServiceFlags = {
-  daemon: backgroundAdvice,
-  daemonize: backgroundAdvice,
-  detach: backgroundAdvice,
-  background: backgroundAdvice,
-  d: backgroundAdvice,
-};
-
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
-  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({
-    name: flag,
-    placeholder,
-    triedInstead: otherServiceFlags,
-  }));
+  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
   const { values, positionals, problems } = parseFlags(shapes, args);
-  const meant = flagsWithoutDashes(positionals, shapes);
-  const advice =
-    meant === undefined
-      ? "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080"
-      : `Did you mean ${meant}?`;
-  const unexpected = (meant === undefined ? positionals : positionals.slice(0, 1)).map(
-    (word) => `${word}: unexpected. ${advice}`,
-  );
+  const advice = "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080";
+  const unexpected = positionals.map((word) => `${word}: unexpected. ${advice}`);
   return {
     flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
     problems: [...problems, ...unexpected, ...contradictions(shapes, values)],
@@ -180,7 +152,7 @@ interface SettingDescription {
 
 /** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
 export function describeSettings(): SettingDescription[] {
-  return Object.values(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
+  return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),
     default: standard,

@@ -53,7 +53,7 @@ const offers: Record<string, string[]> = {
   "todoitems serve --log j": ["json"],
   "todoitems serve --store ": ["memory:", "postgres://", "sqlite:"],
   "todoitems serve --users o": files,
-  "todoitems serve --workers ": [],
+  "todoitems serve --idle-timeout ": [],
 };
 
 describe("bash", () => {
@@ -136,7 +136,7 @@ describe("zsh", () => {
       ["todoitems add --not\tsoon\n", "<add --notes soon>"],
       ["todoitems add milk --not\tsoon\n", "<add milk --notes soon>"],
       ["todoitems healthcheck --por\t80\n", "<healthcheck --port 80>"],
-      ["todoitems serve --work\t2 --fo\tb\n", "<serve --workers 2 --forms b>"],
+      ["todoitems serve --idle\t9 --fo\tb\n", "<serve --idle-timeout 9 --forms b>"],
     ] as const) {
       type(typed);
       await eventually(async () => output.includes(completed));

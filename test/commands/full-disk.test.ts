@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";

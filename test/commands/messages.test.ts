@@ -14,16 +14,14 @@ beforeAll(async () => {
   mkdirSync(commandLine.path("folder"));
   writeFileSync(commandLine.path("letter.txt"), "Dear Ann, this is not what you expected. ".repeat(5));
   writeFileSync(commandLine.path("items.csv"), "ID,Name\n,milk\n");
-  writeFileSync(commandLine.path("items.ndjson"), '{"Name":"milk"}\n{"Name":"bread"}\n');
   writeFileSync(commandLine.path("bad-id.json"), '[{"ID":7,"Name":"seven"}]');
   const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
-  await engine.pull();
+  await engine.load();
   await engine.close();
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
   writeFileSync(commandLine.path("empty.txt"), "\n");
   writeFileSync(commandLine.path("latin1.json"), Buffer.from('[{"Name":"ä"}]', "latin1"));
-  writeFileSync(commandLine.path("gaps.ndjson"), '{"Name":"milk"}\n\n{"Name":"bread"}\n');
   writeFileSync(commandLine.path("backup.db.gz"), Bun.gzipSync("a backup"));
   // Even if there is a file with this name, - means standard input or output.
   writeFileSync(commandLine.path("-"), "");
@@ -95,12 +93,6 @@ describe("errors", () => {
     ["list --server http:/127.0.0.1:9", 2, "--server http:/127.0.0.1:9: expected an address such as http://"],
     ["list --server https//127.0.0.1:9", 2, "--server https//127.0.0.1:9: expected an address such as http://"],
     ["list --username=", 2, "The user name is empty. Leave out --username, or give a name."],
-    [
-      "serve --daemon",
-      2,
-      "--daemon: there is no such flag; serve stays in the foreground; to run it in the background,",
-    ],
-    ["serve -d", 2, "-d: there is no such flag; serve stays in the foreground"],
     ["export --csv items.csv", 2, "--csv: there is no such flag; use --format csv"],
     ["import --file items.csv", 2, "--file: there is no such flag; give the file alone, as in import items.csv"],
     [
@@ -158,7 +150,6 @@ describe("errors", () => {
     ["list DONE json", 2, "Did you mean --done --json?"],
     ["list columns Name", 2, "Did you mean --columns Name?"],
     ["list help", 2, "This command takes no arguments. Did you mean --help?"],
-    ["serve help", 2, "help: unexpected. Did you mean --help?"],
     ["add Milk --field :=1", 2, "--field :=1: expected NAME=TEXT or NAME:=JSON"],
     ["edit 1 --remove Price", 2, "to remove a field, open the item in your editor and delete the field there"],
     [
@@ -170,8 +161,6 @@ describe("errors", () => {
     ["show 3f2a json", 2, "json: unexpected argument. This command takes one ID. Did you mean --json?"],
     ["watch json", 2, "Did you mean --json?"],
     ["edit 3f2a notes soon", 2, "This command takes one ID. Did you mean --notes soon?"],
-    ["serve read-only", 2, "read-only: unexpected. Did you mean --read-only?"],
-    ["serve port 8080", 2, "port: unexpected. Did you mean --port 8080?"],
     ["serve 8080", 2, "8080: unexpected. A setting is a flag, as in --port 8080"],
     ["export csv", 2, "For the format, use --format csv. A file needs an ending, such as items.csv."],
     [
@@ -213,18 +202,11 @@ describe("errors", () => {
     [
       "serve --port 0 --demo --seed items.csv",
       1,
-      "items.csv: the seed is not a JSON array of items, such as [{…},{…}].",
-      "To load CSV, start the service without --seed, and run: todoitems import items.csv",
+      "items.csv: the seed is not a JSON array of items, such as [{…},{…}]:",
+      "expected a JSON value at line 1, column 1",
     ],
-    [
-      "serve --port 0 --demo --seed items.ndjson",
-      1,
-      "To load one item per line, start the service without --seed, and run: todoitems import items.ndjson",
-    ],
-    ["serve --port 0 --demo --seed letter.txt", 1, "run: todoitems import letter.txt --format csv"],
     ["serve --port 0 --demo --seed backup.db.gz", 1, "the seed cannot be read: it is compressed. Unpack it first"],
     ["serve --port 0 --demo --seed latin1.json", 1, "the seed cannot be read: it is not UTF-8 text. Save it as UTF-8"],
-    ["serve --port 0 --demo --seed gaps.ndjson", 1, "To load one item per line", "run: todoitems import gaps.ndjson"],
     ["serve --port 0 --demo --seed nosuch.json", 1, "Name a file with a JSON array of items, or leave out --seed"],
     ["remove zzz", 1, "No item has an ID that begins with zzz. No item was removed."],
     ["list --jsn", 2, "--jsn: there is no such flag; did you mean --json?"],
@@ -247,21 +229,11 @@ describe("errors", () => {
     ["list -help", 2, "-help: there is no such flag; did you mean --help?"],
     ["serve -port 9", 2, "-port: there is no such flag; did you mean --port?"],
     ["healthcheck -port 9", 2, "-port: there is no such flag; did you mean --port?"],
-    ["serve -p 8080", 2, "-p: there is no such flag; did you mean --port?"],
-    ["serve -p=8080", 2, "-p: there is no such flag; did you mean --port?"],
-    ["serve -v", 2, "-v: there is no such flag; did you mean --log-requests or --version?"],
-    ["serve --database x.db", 2, "--database: there is no such flag; did you mean --store?"],
     ["serve -x", 2, "-x: there is no such flag"],
-    ["healthcheck -p 9", 2, "-p: there is no such flag; did you mean --port?"],
-    ["import -f csv x.csv", 2, "-f: there is no such flag; did you mean --format?"],
-    ["export -f", 2, "-f: there is no such flag; did you mean --format or --force?"],
     ["export -o x.csv", 2, "-o: there is no such flag; give the file alone, as in export x.csv"],
     ["backup --output x.db", 2, "--output: there is no such flag; give the file alone, as in backup x.db"],
-    ["user list -f x", 2, "-f: there is no such flag; did you mean --users?"],
     ["list --all", 2, "--all: there is no such flag; without it, list shows all items"],
     ["list -a", 2, "-a: there is no such flag; without it, list shows all items"],
-    ["list --completed", 2, "--completed: there is no such flag; did you mean --done?"],
-    ["list --undone", 2, "--undone: there is no such flag; did you mean --open?"],
     ["done 1 --undone", 2, "--undone: there is no such flag; did you mean --undo?"],
     ["remove 1 --force", 2, "--force: there is no such flag; leave it out: remove asks no question"],
     ["remove 1 -f", 2, "-f: there is no such flag; leave it out: remove asks no question"],
@@ -357,18 +329,12 @@ describe("errors", () => {
       1,
       "nosuch.pem: the certificate cannot be read: there is no such file or folder",
     ],
-    [`${https} --tls-cert letter.txt`, 1, "letter.txt: the certificate cannot be used: it is not a PEM file"],
+    [`${https} --tls-cert letter.txt`, 1, "letter.txt: this is not a PEM file of a certificate, or it is damaged"],
     ["serve --port 0 --auth all --users nosuch", 1, "Set a password with: todoitems user add NAME --users nosuch"],
     ["serve --port 0 --auth all --users weak.txt", 1, "Set a password with: todoitems user add ann --users weak.txt"],
     ["serve --port 0 --host 192.0.2.77", 1, "192.0.2.77 is not an address of this machine. Choose one with --host"],
     ["help lst", 2, "Did you mean todoitems list?"],
-    [
-      "serve --port 99999 --host nosuch.invalid --auth al",
-      2,
-      "--port 99999: expected a port",
-      "--auth al: expected one of",
-      "nosuch.invalid is not an address of this machine. Choose one with --host",
-    ],
+    ["serve --port 99999 --auth al", 2, "--port 99999: expected a port", "--auth al: expected one of"],
     ["backup --server 127.0.0.1:9", 2, "--server: there is no such flag; this command works on the store itself"],
     ["list --store sqlite:sound.db", 2, "--store: there is no such flag; this command asks a service"],
     ["list --password secret", 2, "Set TODOITEMS_PASSWORD, or use --password-file FILE"],
@@ -492,7 +458,7 @@ describe("errors", () => {
     ["doctor --server localhost:9", 2, "--server: there is no such flag; doctor needs"],
     ["import sound.db", 2, "sound.db is a store or a backup. To bring it back, use todoitems restore sound.db"],
     ["show 11111111-1111-4111-8111-11111111111x", 1, "No item has an ID that begins with 11111111-1111-4111-8111-1"],
-    ["backup --store play.db", 2, "did you mean sqlite:play.db?"],
+    ["backup --store play.db", 2, "expected memory:, sqlite:PATH, such as sqlite:todoitems.db"],
     ["list --constructor", 2, "--constructor: there is no such flag"],
   ] as const)
     test(`todoitems ${line} says: ${messages[0]}`, async () => {

@@ -18,15 +18,14 @@ function breakBuild(path: string, part: string, replacement: string): void {
   writeFileSync(file, source.replace(part, replacement));
 }
 
-test("a worker of another build sends no answer and no event that is not described, and stopping it fails the test", async () => {
+test("a service of another build sends no answer and no event that is not described, and stopping it fails the test", async () => {
   for (const name of ["src", "package.json"])
     cpSync(join(projectFolder, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(projectFolder, "node_modules"), join(folder.path, "node_modules"));
-  breakBuild("src/http/health.ts", '"live"', "1");
+  breakBuild("src/http/health.ts", "JSON.stringify({ status: state })", "JSON.stringify({ status: 1 })");
   breakBuild("src/http/change-feed.ts", "event: ready", "event: unknown");
 
-  const store = `sqlite:${join(folder.path, "store.db")}`;
-  const args = ["--port", "0", "--workers", "2", "--store", store];
+  const args = ["--port", "0", "--store", "memory:"];
   const program = await Program.start({ args, folder: folder.path });
   for (const path of ["/health/live", "/changes/events"]) {
     const connection = await RawConnection.open(Number(new URL(program.origin).port));

@@ -5,7 +5,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { codeSamples } from "../../src/description/code-samples.ts";
 import type { SampleOptions } from "../../src/description/sample-program.ts";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
 

@@ -8,7 +8,7 @@ test("a backup that is copied over the store while clients write is served exact
   expect(totals.answered).toBeGreaterThan(0);
 }, 60_000);
 
-test("three services on one file, with backups and checkpoints of other programs, raise no false alarm", async () => {
+test("backups and checkpoints of other programs raise no false alarm", async () => {
   const tally = await shareFile(3_000);
   expect(tally.findings).toEqual([]);
   expect(tally.operations).toBeGreaterThan(0);

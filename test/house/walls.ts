@@ -34,7 +34,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
-  metrics: { rooms: ["http", "wire/message.ts"], packages: /^prom-client$/ },
+  metrics: { rooms: ["http", "wire/message.ts"], packages: none },
   serve: {
     rooms: [
       ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],

@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { withRequestLog } from "../../src/http/request-log.ts";
+import { addressesOf } from "../../src/serve/loopback.ts";
 import { connectionsMax, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
@@ -349,6 +350,34 @@ describe("the number of connections", () => {
     expect((await askAll(connections)).sort()).toEqual(["200", "503"]);
     expect(connectionsMax).toBe(10_000);
     for (const connection of connections) connection.close();
+  });
+
+  test("once a connection has closed, another is served in its place", async () => {
+    await restart({ connections: { open: 0, max: 3 } });
+    const feeds = await open(3);
+    for (const feed of feeds) feed.send(head("GET", "/changes"));
+    for (const feed of feeds) await feed.until(/event: ready/);
+    const request = head("GET", "/api/todoitems/", closing);
+    const refused = await exchange(server.port, request);
+    expect(refused).toStartWith("HTTP/1.1 503 ");
+    expect(refused).toContain("Retry-After: 1\r\n");
+    expect(refused).toContain('"code":"Overloaded"');
+    feeds[0]?.close();
+    await eventually(async () => (await exchange(server.port, request)).startsWith("HTTP/1.1 200 "));
+    for (const feed of feeds) feed.close();
+  });
+
+  test("the connections of all addresses count together, and idle ones are closed to make room for others", async () => {
+    // The silent connections are open on the first address, and the requests come to the last one.
+    const addresses = addressesOf("localhost");
+    await restart({ addresses, connections: { open: 0, max: 4 } });
+    const silent = await open(4);
+    const host = addresses.length > 1 ? "[::1]" : "127.0.0.1";
+    const request = () =>
+      checkedFetch(`http://${host}:${server.port}/api/todoitems/`, { headers: { Connection: "close" } });
+    expect((await request()).status).toBe(503);
+    await eventually(async () => (await request()).status === 200);
+    for (const connection of silent) await connection.untilClosed();
   });
 
   test("connections far over the limit are closed at once, and are no longer counted", async () => {

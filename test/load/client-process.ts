@@ -1,7 +1,7 @@
 // Starts clients.ts as a process and keeps what it last reported.
 
 import { join } from "node:path";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 
 export type ClientKind = "idle" | "slow" | "feed";
 

@@ -1,4 +1,4 @@
-// Puts a service under a heavy, mixed load: 10,000 idle connections, 1,000 slow readers of a list of 14 MB and 5,000
+// Puts a service under a heavy, mixed load: 5,000 idle connections, 1,000 slow readers of a list of 14 MB and 3,000
 // feeds. Other clients come and go all the time. Every second it records memory, descriptors and latency. Nobody who
 // behaves may be refused or wait for ever. When all clients have left, their descriptors are free again.
 
@@ -15,7 +15,7 @@ import { latencyFigures, processFigures, type Sample } from "./samples.ts";
 
 const itemCount = 100_000;
 const clientsPerProcess = 5_000;
-const wanted: Readonly<Record<ClientKind, number>> = { idle: 10_000, slow: 1_000, feed: 5_000 };
+const wanted: Readonly<Record<ClientKind, number>> = { idle: 5_000, slow: 1_000, feed: 3_000 };
 /** Descriptors that are left for the clients of churn.ts, the store and the runtime. */
 const spareDescriptors = 1_000;
 /** How many more descriptors a service may have after the load than before it, for its own files. */
@@ -46,7 +46,7 @@ export async function load({ seconds, seed, tally, onSample }: LoadOptions): Pro
   const ids = Array.from({ length: itemCount }, () => crypto.randomUUID());
   const file = join(folder.path, "items.json");
   writeFileSync(file, `[${ids.map(itemText).join(",")}]`);
-  const limits = ["--connection-limit", "30000", "--idle-timeout", "3600", "--trust-proxy"];
+  const limits = ["--idle-timeout", "3600", "--trust-proxy"];
   const store = ["--store", `sqlite:${join(folder.path, "store.db")}`, "--seed", file];
   const program = await Program.start({ args: ["--host", "0.0.0.0", "--port", "0", ...store, ...limits], launcher });
   const clients: ClientProcess[] = [];

@@ -4,13 +4,12 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { InstanceMetrics } from "../../src/metrics/instance-metrics.ts";
-import { renderMetrics } from "../../src/metrics/render.ts";
 import { projectFolder } from "../program.ts";
 import { parseScrape } from "./scrape.ts";
 
 const folder = join(projectFolder, "operate");
 const state = { store: "memory", itemCount: 1, listBytes: 2, waitingWrites: 0, feedReaders: 0, connections: 0 };
-const text = await renderMetrics([new InstanceMetrics().collect(state)]);
+const text = new InstanceMetrics().text(state);
 const { names } = parseScrape(text);
 
 /** The names of metrics in a file, without the endings of a histogram's lines, such as `_bucket`. */

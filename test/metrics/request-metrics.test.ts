@@ -2,7 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
-import { renderMetrics } from "../../src/metrics/render.ts";
 import { RequestMetrics } from "../../src/metrics/request-metrics.ts";
 import { closingRefusal } from "../../src/wire/refusal.ts";
 import { requestOf } from "../app-fetch.ts";
@@ -19,7 +18,7 @@ async function countsOf(...requests: readonly (readonly [method: string, path: s
     await handler.handle(requestOf(new Request(`http://localhost${path}`, init), "127.0.0.1"));
   }
   handler.refuse(closingRefusal("not a request"));
-  const { text } = parseScrape(await renderMetrics([[metrics.metric()]]));
+  const { text } = parseScrape(metrics.text());
   const counted =
     /^http_server_request_duration_seconds_count\{http_request_method="(\w+)",http_route="(.*)",http_response_status_code="(\d+)"\} (\d+)$/gm;
   return [...text.matchAll(counted)].map(([, ...parts]) => parts.join(" "));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { projectFolder } from "../program.ts";
 

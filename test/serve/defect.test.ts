@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { eventually } from "../eventually.ts";
 import { Program, projectFolder } from "../program.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -40,13 +39,3 @@ for (const path of ["/rejection", "/exception"]) {
     expect((await program.stop()).stderr).toBe("");
   });
 }
-
-test("an unhandled rejection in a worker ends that worker, and another worker takes its place", async () => {
-  const store = `sqlite:${join(folder.path, "items.db")}`;
-  const args = ["--port", "0", "--workers", "2", "--store", store];
-  program = await Program.start({ args, folder: folder.path });
-  await program.fetch("/rejection").catch(() => {});
-  expect(await program.stderrLine()).toContain("A defect of todoitems ends this process");
-  expect(await program.stderrLine()).toMatch(/Worker [0-9]+ ended with exit code 1\. Starting another one/);
-  await eventually(async () => expect(await program?.list()).toBe("[]"));
-});

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { greeting, readyLine } from "../../src/serve/greeting.ts";
-import type { Listener } from "../../src/serve/running-service.ts";
+import type { Listener } from "../../src/serve/servers.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 
 function greet(args: readonly string[], isColoured = false, columns?: number, itemCount = 1): string {

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { addressesOf } from "../../src/serve/loopback.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 
 const started: Program[] = [];
@@ -52,31 +51,12 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
     });
   }
 
-  test("a port that is taken on ::1 alone is an error that names ::1, with one process and with workers", async () => {
+  test("a port that is taken on ::1 alone is an error that names ::1", async () => {
     using taken = Bun.listen({ hostname: "::1", port: 0, socket: { data() {} } });
-    const folder = temporaryFolder();
     const port = String(taken.port);
-    const store = `sqlite:${join(folder.path, "store.db")}`;
-    for (const workers of ["1", "2"]) {
-      const { exitCode, stdout, stderr } = await runProgram("serve", {
-        args: ["--port", port, "--workers", workers, "--store", store],
-      });
-      expect([exitCode, stdout]).toEqual([1, ""]);
-      expect(stderr).toContain(`Port ${port} on ::1 is in use by another program. Choose another with --port`);
-    }
-    folder.dispose();
-  });
-
-  test("all workers listen on both addresses", async () => {
-    const folder = temporaryFolder();
-    const program = await serve("--workers", "2", "--store", `sqlite:${join(folder.path, "store.db")}`);
-    for (const url of urlsOf(portOf(program.origin))) {
-      for (let count = 0; count < 8; count++) {
-        expect((await checkedFetch(url, { headers: { Connection: "close" } })).status).toBe(200);
-      }
-    }
-    await program.stop();
-    folder.dispose();
+    const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, ...memory] });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(`Port ${port} on ::1 is in use by another program. Choose another with --port`);
   });
 
   test("HTTPS is served on both addresses, with a certificate for both", async () => {
@@ -89,23 +69,5 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
       expect((await checkedFetch(url.replace("http:", "https:"), { tls })).status).toBe(200);
     }
     folder.dispose();
-  });
-
-  test("the connections of both addresses count together, and idle ones of either are closed to make room", async () => {
-    const program = await serve(...memory, "--connection-limit", "4");
-    const [v4 = "", v6 = ""] = urlsOf(portOf(program.origin));
-    let closedCount = 0;
-    for (let count = 0; count < 4; count++) {
-      await Bun.connect({
-        hostname: "127.0.0.1",
-        port: Number(portOf(program.origin)),
-        socket: { data() {}, close: () => void closedCount++ },
-      });
-    }
-    const alone = { headers: { Connection: "close" } };
-    expect((await checkedFetch(v6, alone)).status).toBe(503);
-    await eventually(async () => (await checkedFetch(v6, alone)).status === 200);
-    await eventually(() => closedCount === 4);
-    expect((await checkedFetch(v4, alone)).status).toBe(200);
   });
 });

@@ -1,13 +1,12 @@
-// Tests `--metrics-port` with the real program: what is counted, with one process and with several.
+// Tests `--metrics-port` with the real program: what is counted, and what else the port serves.
 
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { FeedReader } from "../http/feed-reader.ts";
 import { metricsUrl, type Scrape, scrape } from "../metrics/scrape.ts";
-import { childrenOf, onLinux } from "../processes.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -27,90 +26,67 @@ async function start(...args: string[]): Promise<{ program: Program; url: string
 }
 
 const requests = "http_server_request_duration_seconds_count";
-/** The options of a request on a new connection, which can reach any worker. */
-const alone = { headers: { Connection: "close" } };
 const listsOf = (metrics: Scrape) => metrics.sum(requests, 'http_request_method="GET"', 'http_route="/api/todoitems"');
 
-describe("one process", () => {
-  test("the metrics say what the service has done and what it holds", async () => {
-    const { program, url } = await start();
-    const feed = new FeedReader(await program.fetch("/changes"));
-    await feed.next();
-    expect((await program.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
-    expect((await program.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(409);
-    const list = await program.list();
-    await program.list();
-    const metrics = await scrape(url);
-    expect(listsOf(metrics)).toBe(2);
-    expect(metrics.sum(requests, 'http_response_status_code="409"')).toBe(1);
-    const expected = {
-      todoitems_commit_writes_sum: 2,
-      todoitems_commit_duration_seconds_count: 2,
-      todoitems_write_queue_length: 0,
-      todoitems_items: 1,
-      todoitems_list_bytes: list.length,
-      todoitems_feed_readers: 1,
-      todoitems_authentication_failures_total: 0,
-      todoitems_store_errors_total: 0,
-      todoitems_processes: 1,
-    };
-    const seen = Object.keys(expected).map((name) => [name, metrics.value(name)]);
-    expect(Object.fromEntries(seen)).toEqual(expected);
-    expect(metrics.sum("todoitems_build_info", 'store="sqlite"')).toBe(1);
-    expect(metrics.value("todoitems_connections")).toBeGreaterThanOrEqual(1);
-    expect(metrics.value("process_resident_memory_bytes")).toBeGreaterThan(1024 ** 2);
-    expect(metrics.value("process_cpu_seconds_total")).toBeGreaterThan(0);
-    // Closing the feed here keeps it from being collected as garbage earlier, which would close it too soon.
-    await feed.close();
-    await eventually(async () => (await scrape(url)).sum("todoitems_event_loop_lag_seconds_count") > 0);
-  });
-
-  test("a wrong password counts as a failed authentication, and a request without credentials does not", async () => {
-    const users = join(folder.path, "users");
-    await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
-    const { program, url } = await start("--auth", "all", "--users", users);
-    for (const password of ["wrong", "long enough"])
-      await program.fetch("/api/todoitems/", { headers: { Authorization: `Basic ${btoa(`ann:${password}`)}` } });
-    await program.fetch("/api/todoitems/");
-    const metrics = await scrape(url);
-    expect(metrics.value("todoitems_authentication_failures_total")).toBe(1);
-    expect(metrics.sum(requests, 'http_response_status_code="401"')).toBe(2);
-  });
-
-  test("the port of the metrics serves nothing else, and the other ports do not serve the metrics", async () => {
-    const { program, url } = await start();
-    const { origin } = new URL(url);
-    const response = await checkedFetch(url);
-    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-    expect((await checkedFetch(`${origin}/`)).status).toBe(404);
-    expect((await checkedFetch(url, { method: "POST" })).status).toBe(405);
-    expect((await checkedFetch(url, { headers: { Host: "page.example" } })).status).toBe(421);
-    expect((await program.fetch("/metrics")).status).toBe(404);
-  });
-
-  test("a port that is in use, or that another setting has, is reported with the name of the flag", async () => {
-    const { port } = new URL((await start()).url);
-    const taken = await runProgram("serve", { args: ["--port", "0", "--store", "memory:", "--metrics-port", port] });
-    expect([taken.exitCode, taken.stderr]).toEqual([1, expect.stringContaining("with --metrics-port 0")]);
-    const twice = await runProgram("serve", { args: ["--port", "5999", "--metrics-port", "5999"] });
-    expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringContaining("--port and --metrics-port are both")]);
-  });
+test("the metrics say what the service has done and what it holds", async () => {
+  const { program, url } = await start();
+  const feed = new FeedReader(await program.fetch("/changes"));
+  await feed.next();
+  expect((await program.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
+  expect((await program.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(409);
+  const list = await program.list();
+  await program.list();
+  const metrics = await scrape(url);
+  expect(listsOf(metrics)).toBe(2);
+  expect(metrics.sum(requests, 'http_response_status_code="409"')).toBe(1);
+  const expected = {
+    todoitems_commit_writes_sum: 2,
+    todoitems_commit_duration_seconds_count: 2,
+    todoitems_write_queue_length: 0,
+    todoitems_items: 1,
+    todoitems_list_bytes: list.length,
+    todoitems_feed_readers: 1,
+    todoitems_authentication_failures_total: 0,
+    todoitems_store_errors_total: 0,
+  };
+  const seen = Object.keys(expected).map((name) => [name, metrics.value(name)]);
+  expect(Object.fromEntries(seen)).toEqual(expected);
+  expect(metrics.sum("todoitems_build_info", 'store="sqlite"')).toBe(1);
+  expect(metrics.value("todoitems_connections")).toBeGreaterThanOrEqual(1);
+  expect(metrics.value("process_resident_memory_bytes")).toBeGreaterThan(1024 ** 2);
+  expect(metrics.value("process_cpu_seconds_total")).toBeGreaterThan(0);
+  // Closing the feed here keeps it from being collected as garbage earlier, which would close it too soon.
+  await feed.close();
+  await eventually(async () => (await scrape(url)).sum("todoitems_event_loop_lag_seconds_count") > 0);
 });
 
-onLinux("several workers", () => {
-  test("their counts add up, and do not become smaller if a worker dies", async () => {
-    const { program, url } = await start("--workers", "3");
-    for (let count = 0; count < 30; count++) await program.fetch("/api/todoitems/", alone);
-    await program.send("POST", "/api/todoitems/", item(ids.one), alone.headers);
-    const metrics = await scrape(url);
-    expect(listsOf(metrics)).toBe(30);
-    expect(metrics.value("todoitems_processes")).toBe(3);
-    expect(metrics.value("todoitems_items")).toBe(1);
-    const [victim = 0] = childrenOf(program.pid);
-    process.kill(victim, "SIGKILL");
-    await eventually(() => childrenOf(program.pid).length === 3 && !childrenOf(program.pid).includes(victim));
-    await eventually(async () => (await scrape(url)).value("todoitems_processes") === 3);
-    await program.fetch("/api/todoitems/", alone);
-    expect(listsOf(await scrape(url))).toBe(31);
-  });
+test("a wrong password counts as a failed authentication, and a request without credentials does not", async () => {
+  const users = join(folder.path, "users");
+  await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
+  const { program, url } = await start("--auth", "all", "--users", users);
+  for (const password of ["wrong", "long enough"])
+    await program.fetch("/api/todoitems/", { headers: { Authorization: `Basic ${btoa(`ann:${password}`)}` } });
+  await program.fetch("/api/todoitems/");
+  const metrics = await scrape(url);
+  expect(metrics.value("todoitems_authentication_failures_total")).toBe(1);
+  expect(metrics.sum(requests, 'http_response_status_code="401"')).toBe(2);
+});
+
+test("the port of the metrics serves nothing else, and the other ports do not serve the metrics", async () => {
+  const { program, url } = await start();
+  const { origin } = new URL(url);
+  const response = await checkedFetch(url);
+  expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  expect((await checkedFetch(`${origin}/`)).status).toBe(404);
+  expect((await checkedFetch(url, { method: "POST" })).status).toBe(405);
+  expect((await checkedFetch(url, { headers: { Host: "page.example" } })).status).toBe(421);
+  expect((await program.fetch("/metrics")).status).toBe(404);
+});
+
+test("a port that is in use, or that another setting has, is reported with the name of the flag", async () => {
+  const { port } = new URL((await start()).url);
+  const taken = await runProgram("serve", { args: ["--port", "0", "--store", "memory:", "--metrics-port", port] });
+  expect([taken.exitCode, taken.stderr]).toEqual([1, expect.stringContaining("with --metrics-port 0")]);
+  const twice = await runProgram("serve", { args: ["--port", "5999", "--metrics-port", "5999"] });
+  expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringContaining("--port and --metrics-port are both")]);
 });

@@ -8,7 +8,7 @@ import { version } from "../../package.json";
 import { describeSettings } from "../../src/serve/settings.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { exchange, RawConnection } from "../http/raw-connection.ts";
+import { RawConnection } from "../http/raw-connection.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -144,25 +144,13 @@ describe("instances", () => {
     expect((await second.stop()).stderr).toContain(`The store already has items, so the seed ${seed} was not used`);
   });
 
-  test("--read-only on a file that does not exist starts, and the start-up text says where no file was", async () => {
-    const notice = "new and empty: there was no such file. Check the path, or add --seed FILE";
-    const first = await serve(["--store", store, "--read-only"]);
-    expect(await first.list()).toBe("[]");
-    expect((await first.stop()).stdout).toContain(`, 0 items\n               ${notice}\n`);
-    const second = await serve(["--store", store, "--read-only"]);
-    expect((await second.stop()).stdout).not.toContain("new and empty");
-  });
-
-  test("a start that fails because of a port or a certificate leaves no new store behind", async () => {
+  test("a start that fails because of a port leaves no new store behind", async () => {
     const taken = new URL((await serve(["--store", "memory:"])).origin).port;
-    const letter = file("letter.txt", "Dear Ann");
     for (const args of [
       ["--port", taken, "--read-only"],
       ["--port", taken],
-      ["--port", taken, "--workers", "2"],
       ["--port", "0", "--https-port", taken],
       ["--port", "0", "--metrics-port", taken],
-      ["--port", "0", "--https-port", "0", "--tls-cert", letter, "--tls-key", letter],
     ]) {
       const environment = { XDG_DATA_HOME: folder.path };
       expect(await runProgram("serve", { args: [...args, "--store", store], environment })).toMatchObject({
@@ -171,17 +159,6 @@ describe("instances", () => {
       });
       expect([args, existsSync(join(folder.path, "store.db"))]).toEqual([args, false]);
     }
-  });
-
-  test("a new store is no surprise if it is writable, seeded or in memory", async () => {
-    const seed = file("seed.json", `[${item(ids.one)}]`);
-    const others = [
-      ["--store", store],
-      ["--store", `${store}2`, "--read-only", "--seed", seed],
-      ["--store", "memory:", "--read-only"],
-      ["--demo"],
-    ];
-    for (const args of others) expect((await (await serve(args)).stop()).stdout).not.toContain("new and empty");
   });
 
   test("--seed with --read-only fills an empty store that already exists", async () => {
@@ -200,9 +177,9 @@ describe("instances", () => {
     [
       "malformed JSON",
       "[{]",
-      "seed.json: The document is not valid JSON: expected a field name in double quotes at line 1, column 3",
+      "The document is not valid JSON: expected a field name in double quotes at line 1, column 3",
     ],
-    ["an object instead of an array", "{}", "seed.json: A list of items is a JSON array"],
+    ["an object instead of an array", "{}", "such as [{…},{…}]: A list of items is a JSON array"],
     ["a bad item", `[${item(ids.one)}, {"ID":"x"}]`, 'seed.json, item 2: The field "ID" is not a UUID'],
     [
       "an item nested too deep",
@@ -347,35 +324,6 @@ describe("stopping", () => {
     await program.stop();
     expect([...new Bun.Glob("*").scanSync(folder.path)]).toEqual(["store.db"]);
     expect(readFileSync(join(folder.path, "store.db")).includes("swordfish")).toBe(false);
-  });
-});
-
-describe("a limit on connections", () => {
-  const request = "GET /api/todoitems/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-  const openMany = (port: number, count: number) =>
-    Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
-
-  test("a connection over the limit gets 503, and once another has closed, new connections are served", async () => {
-    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
-    const port = Number(new URL(program.origin).port);
-    const feeds = await openMany(port, 20);
-    for (const feed of feeds) feed.send("GET /changes HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    for (const feed of feeds) await feed.until(/event: ready/);
-    const refused = await exchange(port, request);
-    expect(refused).toStartWith("HTTP/1.1 503 ");
-    expect(refused).toContain("Retry-After: 1\r\n");
-    expect(refused).toContain('"code":"Overloaded"');
-    feeds[0]?.close();
-    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
-    for (const feed of feeds) feed.close();
-  });
-
-  test("connections that have been idle for a while are closed to make room for others", async () => {
-    const program = await serve(["--store", "memory:", "--connection-limit", "20"]);
-    const port = Number(new URL(program.origin).port);
-    const silent = await openMany(port, 20);
-    await eventually(async () => (await exchange(port, request)).startsWith("HTTP/1.1 200 "));
-    for (const connection of silent) await connection.untilClosed();
   });
 });
 

@@ -99,7 +99,6 @@ async function openCollection(name: string): Promise<TodoCollection> {
   return TodoCollection.open(engine, {
     readOnly: false,
     fieldNames: "as-sent",
-    writeQueueMax: 10_000,
     storeBytesMax: Number.POSITIVE_INFINITY,
     onStoreError: () => {},
     onStoreBack: () => {},

@@ -2,7 +2,7 @@
 // PostgreSQL. `npm run test:simulation` runs more of them.
 
 import { expect, test } from "bun:test";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 import { projectFolder } from "../program.ts";
 
 async function simulate(...args: string[]): Promise<{ exitCode: number; output: string }> {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+import { bunCommand } from "../bun-command.ts";
 import { Program } from "../program.ts";
 import { generatedFolder, run, tool, toolsFolder, writeDescription } from "./tool.ts";
 

@@ -58,7 +58,7 @@ const slowDiskKillPart: Part = {
 
 const sharedFilePart: Part = {
   name: "shared file",
-  promise: "Several processes, checkpoints and backups on one file cause no false alarm.",
+  promise: "Reads, backups and checkpoints of other programs cause no false alarm.",
   weight: 3,
   async run({ tally, seconds }) {
     await shareFile(seconds * 1_000, tally);

@@ -5,13 +5,14 @@ import { isLoopback } from "../../serve/loopback.ts";
 import { readSeed, SeedError } from "../../serve/seed.ts";
 import { dangers } from "../../serve/serve.ts";
 import type { Settings } from "../../serve/settings-table.ts";
+import { connectionsMax } from "../../wire/listen.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 /** The number of files and sockets that the service needs besides one for each connection. */
 const ownDescriptors = 64;
 
 export function checkSettings({ settings }: Subject): Finding[] {
-  const { host, auth, readOnly, demo, connectionsMax } = settings;
+  const { host, auth, readOnly, demo } = settings;
   const findings = [...seedFaults(settings), ...dangers(settings).map(({ text, hint }) => warn(text, hint))];
   if (auth === "off" && !readOnly && !demo && !isLoopback(host))
     findings.push(
@@ -24,8 +25,8 @@ export function checkSettings({ settings }: Subject): Finding[] {
   if (descriptors !== undefined && descriptors < connectionsMax + ownDescriptors)
     findings.push(
       warn(
-        `the system allows ${descriptors.toLocaleString("en")} open files, too few for the ${connectionsMax.toLocaleString("en")} connections of --connection-limit`,
-        "raise the limit (ulimit -n, LimitNOFILE= in a systemd unit), or lower --connection-limit",
+        `the system allows ${descriptors.toLocaleString("en")} open files, too few for the ${connectionsMax.toLocaleString("en")} connections that the service serves`,
+        "raise the limit (ulimit -n, LimitNOFILE= in a systemd unit)",
       ),
     );
   return findings.length > 0 ? findings : [pass("they are valid")];

@@ -6,18 +6,11 @@ import { dirname, resolve } from "node:path";
 import { checkMigration, readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { asWord } from "../../program-name.ts";
-import type { Settings } from "../../serve/settings-table.ts";
-import { isUnexpectedlyNew, setAsideLog } from "../../serve/unexpected-store.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
 export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
-  const setAside = setAsideLog(settings);
-  return [...(await storeFindings(settings)), ...(setAside ? [warn(setAside.text, setAside.hint)] : [])];
-}
-
-async function storeFindings(settings: Settings): Promise<Finding[]> {
   const { store, demo, readOnly } = settings;
   if (demo) return [pass("none: --demo keeps its items in memory")];
   if (store.engine === "memory")
@@ -35,7 +28,7 @@ async function storeFindings(settings: Settings): Promise<Finding[]> {
   // SQLite makes its log beside the file, so the folder must be writable too.
   const refused = readOnly ? [] : [folder, ...(existsSync(store.path) ? [store.path] : [])].flatMap(notWritable);
   if (refused.length > 0) return refused;
-  if (isUnexpectedlyNew(settings))
+  if (readOnly && settings.seed === undefined && !existsSync(store.path))
     return [
       warn(
         `${store.path}: there is no such file, so a read-only service has no items`,

@@ -265,13 +265,13 @@ describe("the certificate", () => {
     });
   }
 
-  test("a certificate and a key that are exchanged are named", async () => {
+  test("a file that is no certificate is named", async () => {
     const { cert, key } = await makeCertificate(90);
     const { findings } = await examineFiles(key, cert);
     expect(findings).toMatchObject([
       {
         verdict: "fail",
-        text: `${key}: this file contains a private key and not a certificate. Perhaps --tls-cert and --tls-key are exchanged`,
+        text: `${key}: this is not a PEM file of a certificate, or it is damaged`,
       },
     ]);
   });

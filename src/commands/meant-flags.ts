@@ -1,24 +1,23 @@
-// Words that follow the value of a flag, because somebody has left out the quotation marks: `--name Buy soy milk`.
+// Guesses which flags were meant, if a command got more words than it takes: somebody has left out the dashes of a flag,
+// or the quotation marks around its value.
 
 import { asWord } from "../program-name.ts";
+import { commonShapes, type FlagShape, type LooseWords } from "../serve/flags.ts";
 
-interface FlagShape {
-  readonly name: string;
-  readonly placeholder: string;
-}
-
-/** The words after the value of one flag. */
-export interface LooseWords {
-  readonly shape: FlagShape;
-  readonly value: string;
-  readonly words: readonly string[];
-  /** Where the words begin among the arguments of the command. */
-  readonly start: number;
-}
-
-/** True if the value of the flag may be several words. */
-export function takesWords({ placeholder }: FlagShape): boolean {
-  return placeholder.includes("TEXT") || placeholder === "FIELDS";
+/**
+ * The flags that these words mean, if somebody has left out the dashes: `columns Name` means `--columns Name`. Undefined
+ * if a word is neither the name of a flag nor the value of one.
+ */
+export function flagsWithoutDashes(words: readonly string[], shapes: readonly FlagShape[]): string | undefined {
+  const meant: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]?.toLowerCase();
+    const shape = shapes.find(({ name }) => name === word) ?? commonShapes.find(({ name }) => name === word);
+    if (!shape) return undefined;
+    meant.push(`--${shape.name}`);
+    if (shape.placeholder !== "") meant.push(words[++at] ?? shape.placeholder);
+  }
+  return meant.length === 0 ? undefined : meant.join(" ");
 }
 
 /** The flag as it was probably meant. */
