@@ -18,7 +18,6 @@ const exceptions: Readonly<Record<string, string>> = {
   "readme.test.ts": "runs the commands of the README, which start the sources",
   "serve/defect.test.ts": "breaks the sources on purpose",
   "torture/documents.test.ts": "reads documents",
-  "upgrade/upgrade.test.ts": "also starts older programs, from sources",
 };
 
 interface ExecutableSuite {

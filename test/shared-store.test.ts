@@ -2,6 +2,7 @@
 // must not notice this: each write takes effect after those writes, and its answer takes them into account.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { TodoCollection } from "../src/collection/todo-collection.ts";
 import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
 import { ids, item, Service } from "./service.ts";
 
@@ -20,6 +21,9 @@ afterEach(async () => {
   await there.collection.close();
   await store.dispose();
 });
+
+/** One item fits into a list of this size, and two do not. */
+const limit = { storeBytesMax: 60 };
 
 const path = (id: string) => `/api/todoitems/${id}`;
 const post = (service: Service, id: string) => service.send("POST", "/api/todoitems/", item(id));
@@ -141,7 +145,11 @@ describe("a service that does not know the other's latest writes", () => {
 
   test("notifies its watchers of the other's writes before its own", async () => {
     const seen: number[] = [];
-    here.collection.watch(({ changes }) => seen.push(...[...changes].map(({ version }) => version)));
+    const { epoch, version } = here.collection;
+    here.collection.watch(() => {
+      const changes = here.collection.changesSince({ epoch, version: seen.at(-1) ?? version }) ?? [];
+      seen.push(...Array.from(changes, (change) => change.version));
+    });
     await there.create(item(ids.one));
     await there.create(item(ids.two));
     await here.create(item(ids.three));
@@ -153,6 +161,26 @@ describe("a service that does not know the other's latest writes", () => {
     expect(await here.collection.seed([{ id: ids.two, json: item(ids.two) }])).toBe(false);
     expect(await here.list()).toBe(`[${item(ids.one)}]`);
   });
+});
+
+test("two creates through two services never make a list that is longer than the limit", async () => {
+  const [one, two] = [
+    await TodoCollection.open(await store.open(), limit),
+    await TodoCollection.open(await store.open(), limit),
+  ];
+  for (let round = 0; round < 20; round++) {
+    const creates = [one, two].map((collection) => {
+      const id = crypto.randomUUID();
+      return collection.write({ kind: "create", item: { id, json: item(id) } });
+    });
+    const kinds = (await Promise.all(creates)).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(["done", "store-full"]);
+    await one.refresh();
+    expect(one.listBytes).toBeLessThanOrEqual(limit.storeBytesMax);
+    const [stored] = one.items();
+    await one.write({ kind: "delete", id: stored?.id ?? "", condition: undefined });
+  }
+  await Promise.all([one.close(), two.close()]);
 });
 
 test("two services under constant load end with the same list as a service that starts later", async () => {

@@ -71,9 +71,13 @@ whiteBoxTest(
 );
 
 whiteBoxTest(
-  "the checker catches a build that does not decide a write again after others have changed its item",
+  "the checker catches a build that decides a write without what others have committed",
   async () => {
-    const history = await recordOnBroken("src/engines/postgres/postgres-migrations.ts", "ON id = needed", "ON false");
+    const history = await recordOnBroken(
+      "src/engines/postgres/postgres-commit.ts",
+      "this.#batch.decide(isMissed ? news : undefined)",
+      "this.#batch.decide(undefined)",
+    );
     expect(check(history)).toBeString();
   },
   120_000,

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { plugin } from "bun";
 import { type Break, breaks } from "./breaks.ts";
-import { ServerError } from "./simulated-database.ts";
+import { ServerError } from "./server-error.ts";
 
 /** The length of one simulation, in steps. This is long enough for a few storms. */
 const stepsPerSimulation = 5_000;
@@ -31,7 +31,7 @@ plugin({
   setup(build) {
     const library = Object.assign((options: never) => connect(options), { PostgresError: ServerError });
     build.module("postgres", () => ({ loader: "object", exports: { default: library } }));
-    build.onLoad({ filter: /src\/(?:engines|collection|http)\/.*\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /(?:src\/(?:engines|collection|http)\/.*|store-state)\.ts$/ }, async ({ path }) => {
       const source = await Bun.file(path).text();
       return { contents: broken && path.endsWith(broken.file) ? breakSource(source, broken) : source, loader: "ts" };
     });

@@ -4,13 +4,8 @@
 
 import type { Faults } from "./faults.ts";
 import type { SeededRandom } from "./random.ts";
-import {
-  type Result,
-  ServerError,
-  type ServerSession,
-  type SimulatedDatabase,
-  type Statement,
-} from "./simulated-database.ts";
+import { ServerError } from "./server-error.ts";
+import type { Result, ServerSession, SimulatedDatabase, Statement } from "./simulated-database.ts";
 
 interface ClientOptions {
   /** The library takes a list of hosts. In a simulation, the only member of this list is the name of the instance. */
@@ -57,9 +52,11 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Loses one of the connections. */
+  /** Loses one of the connections, usually one with an answer that is still to come. */
   cut(): void {
-    if (this.#connections.size > 0) this.#random.pick([...this.#connections]).lose(this.#random.between(0, 3_000));
+    const waiting = [...this.#connections].filter(({ isWaiting }) => isWaiting);
+    const candidates = waiting.length > 0 && this.#random.chance(0.8) ? waiting : [...this.#connections];
+    if (candidates.length > 0) this.#random.pick(candidates).lose(this.#random.between(0, 3_000));
   }
 
   /** The process of an instance ends at once and closes nothing. Whatever its code still does has no effect. */
@@ -121,6 +118,8 @@ class Channel {
   readonly #faults: Faults;
   #lastAtMs = 0;
   isBroken = false;
+  /** How much later than planned the messages on the way arrive. */
+  delayMs = 0;
 
   constructor(database: SimulatedDatabase) {
     this.#database = database;
@@ -130,10 +129,14 @@ class Channel {
   /** Delivers a message after all earlier messages, unless the channel breaks first. */
   send(deliver: () => void): void {
     const { time } = this.#database;
-    // The simulation's clock adds up to 0.01 ms to each delay, so a distance of 0.02 ms keeps the order.
-    this.#lastAtMs = Math.max(this.#lastAtMs + 0.02, time.nowMs + this.#faults.latencyMs());
-    time.after(this.#lastAtMs - time.nowMs, () => {
+    // The simulation's clock adds up to 0.01 ms to each delay, so a distance of 0.03 ms keeps the order.
+    this.#lastAtMs = Math.max(this.#lastAtMs + 0.03, time.nowMs + this.#faults.latencyMs());
+    const arrive = () => {
       if (!this.isBroken) deliver();
+    };
+    time.after(this.#lastAtMs - time.nowMs, () => {
+      if (this.delayMs > 0) time.after(this.delayMs, arrive);
+      else arrive();
     });
   }
 }
@@ -158,6 +161,10 @@ class Connection {
     this.#onClosed = onClosed;
     this.#toServer = new Channel(database);
     this.#toClient = new Channel(database);
+  }
+
+  get isWaiting(): boolean {
+    return this.#unanswered.size > 0;
   }
 
   send(query: Query): void {
@@ -254,11 +261,13 @@ class Connection {
   }
 
   /**
-   * Answers no longer arrive. Requests on the way either all arrive or are all lost. The server notices the loss later.
+   * Answers no longer arrive. Requests on the way either all arrive, perhaps when nobody expects them any more, or are
+   * all lost. The server notices the loss later.
    */
   #breakOff(): void {
     this.#toClient.isBroken = true;
-    if (this.#random.chance(0.5)) this.#toServer.isBroken = true;
+    this.#toServer.isBroken ||= this.#random.chance(0.5);
+    this.#toServer.delayMs = this.#random.pick([0, this.#random.between(0, 6_000)]);
     const close = () => this.#session?.close();
     if (this.#toServer.isBroken) this.#database.time.after(this.#random.between(0, 2_000), close);
     else this.#toServer.send(close);

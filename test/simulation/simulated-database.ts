@@ -2,22 +2,12 @@
 // failovers. Sessions can lock the clock, which is the row with the store's version. The server recognises statements
 // by their text, and fails if it does not know a statement.
 
+import { schemaVersion } from "../../src/engines/postgres/postgres-tables.ts";
 import type { Faults } from "./faults.ts";
 import type { Ledger } from "./ledger.ts";
-import { batchAt, commitBatch, emptyState, findVersion, lineOf, type StoreState } from "./store-state.ts";
+import { ServerError } from "./server-error.ts";
+import { batchAt, commitBatch, emptyState, lineOf, type StoreState } from "./store-state.ts";
 import type { VirtualTime } from "./virtual-time.ts";
-
-/** An error as the client library reports it. The engine recognises it by its class. */
-export class ServerError extends Error {
-  readonly severity: "ERROR" | "FATAL";
-  readonly code: string;
-
-  constructor(code: string, severity: "ERROR" | "FATAL" = "ERROR") {
-    super(`simulated error ${code}`);
-    this.code = code;
-    this.severity = severity;
-  }
-}
 
 export interface Statement {
   /** The SQL, with a question mark for each parameter and single spaces. */
@@ -44,8 +34,8 @@ interface Transaction {
 
 const lockTimeoutMs = 5_000;
 const idleInTransactionMs = 10_000;
-/** The number of migrations in postgres-migrations.ts. The simulated store has them all from the start. */
-const schemaVersion = 2;
+/** A real page has more rows. It is so small here that the store has several pages. */
+const rowsInPage = 3;
 
 export class SimulatedDatabase {
   readonly time: VirtualTime;
@@ -255,8 +245,8 @@ type Query = (state: StoreState, parameters: readonly unknown[]) => readonly obj
 
 const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
   [
-    "select current_setting('server_encoding') as encoding, current_user as user",
-    () => [{ encoding: "UTF8", user: "todoitems" }],
+    `select current_database() as name, current_setting('server_encoding') as encoding, current_user as user, has_database_privilege(current_database(), 'CREATE') as "mayCreate"`,
+    () => [{ name: "todo", encoding: "UTF8", user: "todoitems", mayCreate: true }],
   ],
   [
     "select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists",
@@ -268,26 +258,26 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
     ({ epoch, version, batch }) => [{ epoch, version, batch, standby: false }],
   ],
   [
-    "select version from todoitems.history where version > ? and batch = ?",
-    (state, [since, batch]) => {
-      const version = findVersion(state, String(batch), Number(since));
-      return version === undefined ? [] : [{ version }];
-    },
+    "select from todoitems.history where version = ? and batch = ?",
+    (state, [version, batch]) => (batchAt(state, Number(version)) === batch ? [{}] : []),
   ],
   [
-    String.raw`( select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(), coalesce((select history.batch from todoitems.history where history.version = ?), ''), coalesce((select history.batch from todoitems.history where history.version = ?), '')) as line from todoitems.store ) union all ( select concat_ws(E'\t', version, position, id, json) from todoitems.item where version > ? and (select epoch = ? and pruned_through <= ? from todoitems.store) order by version )`,
-    (state, [since, known, , epoch]) => {
+    String.raw`( select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(), coalesce((select history.batch from todoitems.history where history.version = ?), '')) as line from todoitems.store ) union all ( select concat_ws(E'\t', version, position, id, json) from todoitems.item where version > ? and (select epoch = ? and pruned_through <= ? from todoitems.store) order by version )`,
+    (state, [known, since, epoch]) => {
       const { version, batch, prunedThrough } = state;
-      const batches = [since, known].map((point) => batchAt(state, Number(point)) ?? "");
-      const clock = [state.epoch, version, batch, prunedThrough, "f", ...batches].join("\t");
+      const clock = [state.epoch, version, batch, prunedThrough, "f", batchAt(state, Number(known)) ?? ""].join("\t");
       const isServed = state.epoch === epoch && prunedThrough <= Number(since);
       const changed = isServed ? state.rows.filter((row) => row.version > Number(since)) : [];
       return [{ line: clock }, ...changed.map((row) => ({ line: lineOf(row) }))];
     },
   ],
   [
-    String.raw`select concat_ws(E'\t', version, position, id, json) || E'\n' as line from todoitems.item where json is not null order by version`,
-    ({ rows }) => rows.filter(({ json }) => json !== null).map((row) => ({ line: `${lineOf(row)}\n` })),
+    String.raw`select concat_ws(E'\t', version, position, id, json) as line from todoitems.item where version > ? and (? or json is not null) order by version limit ?`,
+    ({ rows }, [after, tombstones]) =>
+      rows
+        .filter(({ version, json }) => version > Number(after) && (tombstones === true || json !== null))
+        .slice(0, rowsInPage)
+        .map((row) => ({ line: lineOf(row) })),
   ],
 ]);
 
@@ -312,19 +302,18 @@ const changes: ReadonlyMap<string, StateChange> = new Map<string, StateChange>([
     (state, [batch]) => ({ state: { ...state, voided: new Set([...state.voided, String(batch)]) } }),
   ],
   [
-    "select todoitems.commit_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) as answer",
-    (state, [sinceEpoch, sinceVersion, sinceBatch, newVersion, newBatch, lines, replaced, dependsOn]) => {
-      if (state.epoch !== sinceEpoch) return { state, rows: [{ answer: null }] };
+    "select todoitems.commit_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) as stored",
+    (state, [sinceEpoch, sinceVersion, sinceBatch, newVersion, newBatch, lines, replaced]) => {
       const stored = commitBatch(state, {
+        sinceEpoch: String(sinceEpoch),
         sinceVersion: Number(sinceVersion),
         sinceBatch: String(sinceBatch),
         newVersion: Number(newVersion),
         newBatch: String(newBatch),
         lines: String(lines),
         replaced: String(replaced),
-        dependsOn: dependsOn === null ? null : String(dependsOn),
       });
-      return { state: stored?.state ?? state, rows: [{ answer: stored?.answer ?? null }] };
+      return { state: stored ?? state, rows: [{ stored: stored !== undefined }] };
     },
   ],
 ]);

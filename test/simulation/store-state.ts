@@ -14,7 +14,6 @@ export interface Row {
 interface HistoryRow {
   readonly version: number;
   readonly batch: string;
-  readonly bytes: number;
   readonly older: HistoryRow | undefined;
 }
 
@@ -44,23 +43,18 @@ export function batchAt({ history }: StoreState, version: number): string | unde
   return undefined;
 }
 
-export function findVersion({ history }: StoreState, batch: string, since: number): number | undefined {
-  for (let row = history; row && row.version > since; row = row.older) if (row.batch === batch) return row.version;
-  return undefined;
-}
-
 /**
  * The parameters of `commit_batch` that matter here. The limits on the table of past batches are left out: they would
  * never be reached.
  */
 export interface BatchParameters {
+  readonly sinceEpoch: string;
   readonly sinceVersion: number;
   readonly sinceBatch: string;
   readonly newVersion: number;
   readonly newBatch: string;
   readonly lines: string;
   readonly replaced: string;
-  readonly dependsOn: string | null;
 }
 
 /**
@@ -69,50 +63,19 @@ export interface BatchParameters {
  */
 const tombstonesMax = 12;
 const pruneEvery = 40;
-const missedMax = { versions: 1_000, bytes: 1_000_000 };
 
-/**
- * What `commit_batch` does to a state. The batch must have been made for the epoch (the name of the store's history) of
- * this state. Undefined if nothing is stored.
- */
-export function commitBatch(
-  state: StoreState,
-  batch: BatchParameters,
-): { readonly state: StoreState; readonly answer: string } | undefined {
-  const moved = state.version - batch.sinceVersion;
-  const missed = moved !== 0 || state.batch !== batch.sinceBatch ? missedBy(state, batch, moved) : [];
-  if (!missed || state.voided.has(batch.newBatch)) return undefined;
-  const version = batch.newVersion + moved;
+/** What `commit_batch` does to a state. Undefined if nothing is stored. */
+export function commitBatch(state: StoreState, batch: BatchParameters): StoreState | undefined {
+  const isExpected =
+    state.epoch === batch.sinceEpoch && state.version === batch.sinceVersion && state.batch === batch.sinceBatch;
+  if (!isExpected || state.voided.has(batch.newBatch)) return undefined;
+  const version = batch.newVersion;
   const replaced = new Set(batch.replaced.split(",").map(Number));
-  const planned = batch.lines.split("\n").map((line): Row => {
-    const row = rowOf(line);
-    return {
-      ...row,
-      version: row.version + moved,
-      position: row.position > batch.sinceVersion ? row.position + moved : row.position,
-    };
-  });
-  const rows = [...state.rows.filter((row) => !replaced.has(row.version)), ...planned];
-  const history = { version, batch: batch.newBatch, bytes: batch.lines.length, older: state.history };
+  const rows = [...state.rows.filter((row) => !replaced.has(row.version)), ...batch.lines.split("\n").map(rowOf)];
+  const history = { version, batch: batch.newBatch, older: state.history };
   const stored = { ...state, version, batch: batch.newBatch, rows, history };
   const isTime = Math.floor(version / pruneEvery) > Math.floor(state.version / pruneEvery);
-  return { state: isTime ? pruned(stored) : stored, answer: [moved, ...missed.map(lineOf)].join("\n") };
-}
-
-/**
- * The changes that others have committed since the version for which the batch was made. Undefined if the batch cannot
- * be stored after them.
- */
-function missedBy(state: StoreState, batch: BatchParameters, moved: number): readonly Row[] | undefined {
-  const { dependsOn, sinceVersion, sinceBatch } = batch;
-  const isFar = moved < 0 || moved > missedMax.versions || state.prunedThrough > sinceVersion;
-  if (dependsOn === null || isFar) return undefined;
-  if (sinceVersion > 0 && batchAt(state, sinceVersion) !== sinceBatch) return undefined;
-  let bytes = 0;
-  for (let row = state.history; row && row.version >= sinceVersion; row = row.older) bytes += row.bytes;
-  const needed = new Set(dependsOn.split("\n"));
-  const missed = state.rows.filter(({ version }) => version > sinceVersion);
-  return bytes > missedMax.bytes || missed.some(({ id }) => needed.has(id)) ? undefined : missed;
+  return isTime ? pruned(stored) : stored;
 }
 
 function pruned(state: StoreState): StoreState {

@@ -1,5 +1,5 @@
 // Checks the clock of this machine, because certificates are valid only for a time, and because operators compare times
-// in logs. postgres-check.ts compares this clock with PostgreSQL's.
+// in logs.
 
 import { existsSync, statSync } from "node:fs";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
@@ -7,9 +7,9 @@ import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 /** This program was written after this moment, so an earlier clock is wrong. */
 const earliest = Date.UTC(2026, 10, 1);
 /** Clocks that differ by less than this do no harm. */
-export const toleratedMs = 5_000;
+const toleratedMs = 5_000;
 
-export const clockHint = "let the system set its clock from the network (systemd-timesyncd, chrony)";
+const clockHint = "let the system set its clock from the network (systemd-timesyncd, chrony)";
 
 export function checkClock({ settings: { store } }: Subject): Finding[] {
   const now = Date.now();

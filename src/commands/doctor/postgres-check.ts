@@ -3,25 +3,18 @@
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { type PostgresCondition, readCondition } from "../../engines/postgres/postgres-condition.ts";
-import {
-  isAnswer,
-  isOtherAnswer,
-  isRefusal,
-  isTlsFailure,
-  lacksRights,
-} from "../../engines/postgres/postgres-failures.ts";
-import { isStandby } from "../../engines/postgres/postgres-session.ts";
-import { clockHint, toleratedMs } from "./clock-check.ts";
+import { type Obstacle, obstacleOf } from "../../engines/postgres/postgres-failures.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";
 
-/** A standby that is further behind than this takes a long time to promote. */
-const lagSecondsMax = 10;
-
-const refusalHint =
-  "the server runs, but refuses this connection: correct the user, the password or the database of --store";
-const rightsHint = "the server runs, but the user of --store may not use the store: let an administrator run that SQL";
-const tlsHint = "the server runs, but not with the TLS that --store asks for: change its settings, or sslmode";
-const otherAnswerHint = "check the host and the port of --store; if PostgreSQL listens there, its log may say more";
+/** What to do about each obstacle that keeps a server from being used. */
+const hints: Readonly<Record<Exclude<Obstacle, "standby">, string>> = {
+  refused: "the server runs, but refuses this connection: correct the user, the password or the database of --store",
+  rights: "the server runs, but the user of --store may not use the store: let an administrator grant that right",
+  tls: "the server runs, but not with the TLS that --store asks for: change its settings, or sslmode",
+  "not-postgres": "check the host and the port of --store; if PostgreSQL listens there, its log may say more",
+  answered: "its log may say more",
+  away: "check the address, and start that server",
+};
 
 export async function checkPostgresServers({ settings: { store, demo } }: Subject): Promise<Finding[]> {
   if (store.engine !== "postgres" || demo) return [pass("not used")];
@@ -58,24 +51,21 @@ async function examine(address: PostgresAddress): Promise<Examined> {
   const name = address.hosts.map(describeHost).join();
   try {
     const condition = await readCondition(address);
-    const { serverVersion, usesTls, schema } = condition;
-    const store = schema === 0 ? "no tables yet" : `schema ${schema}`;
-    const finding = pass(`${name}: primary, PostgreSQL ${serverVersion}, ${usesTls ? "TLS" : "clear text"}, ${store}`);
-    return { condition, finding };
+    const { serverVersion, usesTls, epoch } = condition;
+    const encryption = usesTls ? "TLS" : "clear text";
+    const tables = epoch === undefined ? ", no tables yet" : "";
+    return { condition, finding: pass(`${name}: primary, PostgreSQL ${serverVersion}, ${encryption}${tables}`) };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (isStandby(error)) return { finding: pass(`${name}: a standby, which can be promoted`) };
-    if (isRefusal(error)) return { refused: true, finding: fail(error.message, refusalHint) };
-    if (lacksRights(error)) return { refused: true, finding: fail(error.message, rightsHint) };
-    if (isTlsFailure(error)) return { refused: true, finding: fail(error.message, tlsHint) };
-    if (isOtherAnswer(error)) return { refused: true, finding: fail(error.message, otherAnswerHint) };
-    if (isAnswer(error)) return { refused: true, finding: warn(error.message, "its log may say more") };
-    return { finding: warn(error.message, "check the address, and start that server") };
+    const obstacle = obstacleOf(error);
+    if (obstacle === "standby") return { finding: pass(`${name}: a standby, which can be promoted`) };
+    const isWarning = obstacle === "answered" || obstacle === "away";
+    const finding = (isWarning ? warn : fail)(error.message, hints[obstacle]);
+    return { finding, refused: obstacle !== "away" };
   }
 }
 
-function durability(condition: PostgresCondition): Finding[] {
-  const { fsync, fullPageWrites, connections, connectionsMax, clockAheadMs } = condition;
+function durability({ fsync, fullPageWrites }: PostgresCondition): Finding[] {
   return [
     ...(fsync
       ? []
@@ -83,22 +73,11 @@ function durability(condition: PostgresCondition): Finding[] {
     ...(fullPageWrites
       ? []
       : [warn("full_page_writes is off: a power failure can damage the store", "set it to on in postgresql.conf")]),
-    ...(connections < connectionsMax * 0.9
-      ? []
-      : [warn(`${connections} of ${connectionsMax} connections are in use`, "raise the server's max_connections")]),
-    ...(Math.abs(clockAheadMs) < toleratedMs
-      ? []
-      : [
-          warn(
-            `its clock and that of this machine differ by ${Math.round(Math.abs(clockAheadMs) / 1_000)} s`,
-            clockHint,
-          ),
-        ]),
   ];
 }
 
 function replication(condition: PostgresCondition, hostCount: number): Finding[] {
-  const { synchronousStandbys, standbys, lagSeconds = 0 } = condition;
+  const { synchronousStandbys, standbys } = condition;
   const connected = standbys === 1 ? "1 standby is connected" : `${standbys} standbys are connected`;
   if (standbys === 0)
     return [
@@ -113,7 +92,5 @@ function replication(condition: PostgresCondition, hostCount: number): Finding[]
         "set synchronous_standby_names, for example to ANY 1 (a, b)",
       ),
     ];
-  if (lagSeconds > lagSecondsMax)
-    return [warn(`a standby is ${Math.round(lagSeconds)} s behind`, "look at the load and the network of the standby")];
   return [pass(`${connected}; a commit waits for ${synchronousStandbys}`)];
 }

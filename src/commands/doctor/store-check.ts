@@ -3,7 +3,7 @@
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { checkMigration, readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { checkTables, readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { asWord } from "../../program-name.ts";
 import { checkStore, describeVerdict } from "../check.ts";
@@ -16,9 +16,9 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
   if (store.engine === "postgres") {
-    const { schema } = await readCondition(store);
-    if (!readOnly) await checkMigration(store);
-    return [schema === 0 ? missingTables(readOnly) : await soundness(store, readOnly)];
+    const { epoch } = await readCondition(store);
+    if (!readOnly) await checkTables(store);
+    return [epoch === undefined ? missingTables(readOnly) : await soundness(store, readOnly)];
   }
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))

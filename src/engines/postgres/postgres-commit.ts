@@ -2,23 +2,22 @@
 // three steps:
 //
 // - settle: if a batch was sent and its answer was lost, find out whether it was stored.
-// - optimistic: make a plan, which is a list of changes, for the state that this instance knows. Store the plan in one
-//   round trip. If other instances have committed since, the database stores the plan after their changes, under higher
-//   versions. But if they have changed an item that the plan depends on, it stores nothing.
-// - locked: lock the clock, which is the row that orders all commits. Make a plan for the newest state, and store it.
-//   This takes two round trips, and nobody else can commit in between.
+// - optimistic: decide the batch on the state that this instance knows, and store it in one round trip. The database
+//   stores it only on exactly this state. If other instances have committed since, it stores nothing.
+// - locked: lock the clock, which is the row that orders all commits. Read what others have committed, decide, and store
+//   the batch. This takes two round trips, and nobody else can commit in between.
 
-import { type Batch, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
+import { type Batch, type Bookmark, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";
-import { type KnownHistory, newsFrom } from "./postgres-history.ts";
+import type { KnownHistory } from "./postgres-history.ts";
 import { type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import {
   type ClockAndChanges,
   commitBatch,
   findBatch,
   lockClock,
+  nowhere,
   type Point,
-  readChanges,
   type SentBatch,
   touchClock,
   voidBatch,
@@ -28,10 +27,9 @@ import {
 export interface CommitContext {
   readonly writer: PostgresSession;
   readonly known: KnownHistory;
-  readonly onOtherHistory: (message: string) => void;
   /**
-   * True while other instances seem to change the same items. Then a plan that is made before the clock is locked would
-   * probably be refused. So every commit first locks the clock, which is the row that orders all commits.
+   * True if other instances have committed since this one last did. Then the next attempt without the lock would
+   * probably be refused. So the next commit first locks the clock, which is the row that orders all commits.
    */
   contended: boolean;
 }
@@ -49,14 +47,14 @@ export class PostgresCommit {
     this.#context = context;
   }
 
-  /** Returns false, with nothing stored, if the store's history does not continue from `batch.since`. */
+  /** Returns false, with nothing stored, if the changes since `batch.since` do not lead to the newest state. */
   async run(): Promise<boolean> {
     for (;;) {
       this.#attempt++;
       const unanswered = this.#sent;
       try {
-        // Before the batch makes another plan, find out whether the sent plan was stored. The batch reports the
-        // outcomes of its latest plan, and that must be the plan that was stored.
+        // Before the batch is decided again, find out whether it was stored as it was sent. The batch reports the
+        // outcomes of its latest decision, and that must be the one that was stored.
         if (unanswered && (await this.#settle(unanswered))) return true;
         this.#sent = undefined;
         if (!this.#context.contended && (await this.#optimistic())) return true;
@@ -77,83 +75,74 @@ export class PostgresCommit {
   async #settle(unanswered: SentBatch): Promise<boolean> {
     const { writer, known } = this.#context;
     return writer.use(async (sql) => {
-      const [, answer, [found]] = await withTimeout(
+      const [, clock, found] = await withTimeout(
         timeoutsMs.commit,
-        Promise.all([lockClock(sql), this.#readMissed(sql), findBatch(sql, unanswered)]),
+        Promise.all([lockClock(sql), this.#readUnderLock(sql, nowhere), findBatch(sql, unanswered)]),
       );
-      if (!found) {
-        await withTimeout(timeoutsMs.commit, Promise.all([voidBatch(sql, unanswered).execute(), this.#end(sql)]));
-        return false;
-      }
-      // The batch is stored. But its answer was lost, so perhaps the standbys do not have the batch yet. So we commit
-      // another write here. The server answers this write only when its synchronous standbys have everything up to this
-      // point.
-      await withTimeout(timeoutsMs.commit, Promise.all([touchClock(sql).execute(), this.#end(sql)]));
-      // If the store was rolled back to an older version, do not make this the newest known point. Then the next read of
-      // changes notices the rollback. Nor if others have committed since: the next read has to ask for their changes.
-      if (!known.isCut(answer) && answer.version === unanswered.version) known.learn(answer);
-      return true;
+      const isStored = found.length > 0;
+      // If the batch is stored, its answer was lost, so perhaps the standbys do not have it yet. So we commit another
+      // write here. The server answers this write only when its synchronous standbys have everything up to this point.
+      const write = isStored ? touchClock(sql) : voidBatch(sql, unanswered);
+      await withTimeout(timeoutsMs.commit, Promise.all([write.execute(), this.#end(sql)]));
+      // If the store was rolled back, the known point stays as it is. Then the next read notices the rollback too.
+      const { epoch } = unanswered.since;
+      if (isStored && !known.isCut(clock, epoch)) known.learn({ ...unanswered, epoch });
+      return isStored;
     });
   }
 
   /**
    * Tries to store the batch without first locking the clock, which is the row that orders all commits. Returns false
-   * if nothing was stored. The usual reason is that other instances have changed something that the plan depends on.
+   * if nothing was stored. The usual reason is that other instances have committed.
    */
   async #optimistic(): Promise<boolean> {
     const isStored = await this.#context.writer.use(async (sql) => {
-      const { since } = this.#batch;
       const { known } = this.#context;
-      if (!known.isAt(since)) return false;
+      if (!known.isAt(this.#batch.since)) return false;
       const start = known.newest;
       const changes = this.#batch.decide(undefined);
       // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again,
       // with the newest state.
       if (changes.length === 0) return false;
       const sent = this.#send(start, changes);
-      const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, start, sent, changes)));
-      if (!stored) {
-        this.#sent = undefined;
-        return false;
-      }
-      known.learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
-      return true;
+      const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, sent, changes)));
+      if (stored) known.learn({ ...sent, epoch: start.epoch });
+      else this.#sent = undefined;
+      return stored;
     });
     this.#context.contended = !isStored;
     return isStored;
   }
 
   /**
-   * Locks the clock, which is the row that orders all commits, and then stores the batch. Returns false, and stores
-   * nothing, if another attempt is needed. Either the store was rolled back to an older version, and has now got a new
-   * epoch (a new name for its history). Or it is not clear yet whether the store was rolled back, and the next attempt
-   * finds out.
+   * Locks the clock, which is the row that orders all commits, and then stores the batch. The batch is decided only when
+   * the clock is locked, so it gets all writes that have arrived while this instance waited for its turn.
    */
   async #locked(): Promise<boolean> {
     const { writer, known } = this.#context;
+    const { since } = this.#batch;
     return writer.use(async (sql) => {
-      const [, answer] = await withTimeout(timeoutsMs.commit, Promise.all([lockClock(sql), this.#readMissed(sql)]));
-      const news = known.isCut(answer) ? undefined : newsFrom(answer, this.#batch.since);
-      if (!news) {
+      const [, answer] = await withTimeout(
+        timeoutsMs.commit,
+        Promise.all([lockClock(sql), this.#readUnderLock(sql, since)]),
+      );
+      const { epoch, version, batch } = answer;
+      const news = known.newsFrom(answer, since);
+      const isMissed = version !== since.version;
+      const changes = news && this.#batch.decide(isMissed ? news : undefined);
+      if (news) known.learn(answer);
+      this.#context.contended = isMissed;
+      if (!changes || changes.length === 0) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
-        return false;
+        return changes !== undefined;
       }
-      const start = { epoch: answer.epoch, version: answer.version, batch: answer.batch };
-      const hasMissed = start.version !== this.#batch.since.version;
-      const changes = this.#batch.decide(hasMissed ? news : undefined);
-      known.learn(start);
-      this.#context.contended = hasMissed;
-      if (changes.length === 0) {
-        await withTimeout(timeoutsMs.answer, this.#end(sql));
-        return true;
-      }
-      const sent = this.#send(start, changes);
+      const sent = this.#send({ epoch, version, batch }, changes);
       const [stored] = await withTimeout(
         timeoutsMs.commit,
-        Promise.all([commitBatch(sql, start, sent, changes), this.#end(sql)]),
+        Promise.all([commitBatch(sql, sent, changes), this.#end(sql)]),
       );
       if (!stored) throw new StoreError("the connection was lost in the middle of a transaction");
-      known.learn({ epoch: start.epoch, version: sent.version, batch: sent.batch });
+      known.learn({ ...sent, epoch });
       return true;
     });
   }
@@ -179,25 +168,19 @@ export class PostgresCommit {
     if (!tryAgain) throw error;
   }
 
-  #send(start: Point, changes: readonly PlannedChange[]): SentBatch {
-    const version = changes.at(-1)?.version ?? start.version;
-    this.#sent = { since: start.version, version, batch: newEpoch() };
+  #send(since: Point, changes: readonly PlannedChange[]): SentBatch {
+    const version = changes.at(-1)?.version ?? since.version;
+    this.#sent = { since, version, batch: newEpoch() };
     return this.#sent;
   }
 
   /**
-   * Reads the changes that other instances have committed since `batch.since`. The same query checks that the store's
-   * history contains the newest known point. A concurrent `pull` may replace that point while the query runs. The new
-   * point is then unchecked, and a rollback may have removed it. So the query is sent again, unless the answer is at
-   * the new point. Nobody else can commit while the clock is locked, so the loop ends soon.
+   * Reads the changes since a bookmark while the clock is locked. A concurrent `pull` may change the known point in the
+   * meantime. That is harmless only if it is the point of the answer, because nobody else can commit now.
    */
-  async #readMissed(sql: Sql): Promise<ClockAndChanges> {
+  #readUnderLock(sql: Sql, since: Bookmark): Promise<ClockAndChanges> {
     const { known } = this.#context;
-    for (;;) {
-      const { newest } = known;
-      const answer = await readChanges(sql, known.pointAt(this.#batch.since), newest);
-      if (known.newest === newest || known.isNewest(answer)) return answer;
-    }
+    return known.read(sql, since, (answer) => known.isNewest(answer));
   }
 
   async #end(sql: Sql): Promise<void> {

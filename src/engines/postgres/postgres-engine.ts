@@ -5,22 +5,16 @@
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
-import { KnownHistory, newsFrom, otherHistoryMessage, readNews } from "./postgres-history.ts";
-import { checkReadable, prepareStore } from "./postgres-schema.ts";
+import { KnownHistory } from "./postgres-history.ts";
+import { StoreReading } from "./postgres-reading.ts";
+import { prepareStore, requireStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
-import {
-  type ClockAndChanges,
-  everything,
-  type Point,
-  readClock,
-  renameHistory,
-  usableClock,
-} from "./postgres-statements.ts";
+import { type Point, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   /**
-   * If true, the engine changes nothing: it makes no tables and brings none up to date, `commit` is not called, and a
-   * store that was rolled back does not get a new epoch (a new name for its history).
+   * If true, the engine changes nothing: it makes no tables, `commit` is not called, and a store that was rolled back
+   * does not get a new epoch (a new name for its history).
    */
   readonly readOnly: boolean;
   /** Called with a message for the operator if the store turns out to have a different history than before. */
@@ -28,6 +22,7 @@ export interface PostgresOptions {
 }
 
 export class PostgresEngine implements Engine {
+  readonly #address: PostgresAddress;
   readonly #options: PostgresOptions;
   /**
    * The connection for `hasNews` queries and for reading changes. It is also used to prepare the store, and to give it
@@ -36,16 +31,8 @@ export class PostgresEngine implements Engine {
   readonly #reader: PostgresSession;
   /** The connection for commits. */
   readonly #writer: PostgresSession;
-  /**
-   * The connection for loading the whole store. The load is a transaction that must not mix with commits or `hasNews`
-   * queries. Connected only while in use.
-   */
-  readonly #loader: PostgresSession;
-  #loadCount = 0;
-  readonly #known = new KnownHistory();
+  readonly #known: KnownHistory;
   readonly #commits: CommitContext;
-  /** How many reads of changes use the reader's connection at present. */
-  #pullCount = 0;
   /**
    * `#asked` is the latest `hasNews` query that was sent. `#toAsk` is the next one, which is sent once `#asked` is
    * answered.
@@ -54,19 +41,22 @@ export class PostgresEngine implements Engine {
   #toAsk: Promise<boolean> | undefined;
 
   private constructor(address: PostgresAddress, options: PostgresOptions) {
+    this.#address = address;
     this.#options = options;
     this.#reader = new PostgresSession(address);
     this.#writer = new PostgresSession(address);
-    this.#loader = new PostgresSession(address);
-    const { onOtherHistory } = options;
-    this.#commits = { writer: this.#writer, known: this.#known, onOtherHistory, contended: false };
+    this.#known = new KnownHistory(!options.readOnly);
+    this.#commits = { writer: this.#writer, known: this.#known, contended: false };
   }
 
   /** Connects to the store. Creates it if it does not exist, unless the engine is read-only. */
   static async open(address: PostgresAddress, options: PostgresOptions): Promise<PostgresEngine> {
     const engine = new PostgresEngine(address, options);
+    const reader = engine.#reader;
     try {
-      await (options.readOnly ? checkReadable(engine.#reader) : prepareStore(engine.#reader));
+      await (options.readOnly
+        ? reader.use((sql) => withTimeout(timeoutsMs.answer, requireStore(sql)))
+        : prepareStore(reader));
       return engine;
     } catch (error) {
       await engine.close();
@@ -90,7 +80,7 @@ export class PostgresEngine implements Engine {
 
   #ask(): Promise<boolean> {
     this.#toAsk = undefined;
-    const answer = this.#reader.read(this.#attemptMs, async (sql, leftMs) => {
+    const answer = this.#reader.read(timeoutsMs.question, async (sql, leftMs) => {
       const clock = usableClock((await withTimeout(leftMs, readClock(sql)))[0]);
       return !this.#known.isNewest(clock);
     });
@@ -101,100 +91,51 @@ export class PostgresEngine implements Engine {
     return answer;
   }
 
-  /**
-   * How long a query may take. While changes are being read, a query gets more time. It uses the same connection, and
-   * has to wait until all rows of these changes have arrived.
-   */
-  get #attemptMs(): number {
-    return this.#pullCount > 0 ? timeoutsMs.answer : timeoutsMs.question;
-  }
-
-  async load(): Promise<WholeStore> {
-    const whole = await this.#load();
-    this.#known.restart(whole);
-    return whole;
-  }
-
   async pull(since: Bookmark): Promise<News | undefined> {
-    const answer = await this.#readNews(() => this.#known.pointAt(since));
-    // If `hasLeft` is true, the store has returned to an epoch (the name of a history) that was already over. So it was
-    // rolled back, perhaps to a point before the bookmark, and others may have committed since. Then it is not certain
-    // that the changes continue from the bookmark, so they are not used.
-    const news = this.#known.hasLeft(answer.epoch) ? undefined : newsFrom(answer, since);
-    if (news) {
-      // If this pull did not start from the known point, the caller's copy of the store may still be at that point. A
-      // read-only engine then keeps the known point, because it needs the point's batch name to notice a rollback.
-      // Other engines need not keep it: they give a store that was rolled back a new epoch (a new name for its
-      // history).
-      if (!this.#options.readOnly || this.#known.isAt(since)) this.#known.learn(answer);
-      return news;
-    }
-    const whole = await this.#replace(since, answer);
-    // If this pull did not start from the known point, the caller's copy of the store may still be at that point. The
-    // next pull must then check whether the history still contains the point, so the point is kept. If the loaded store
-    // has another epoch, the next pull loads the whole store anyway, and the point can be dropped. But a read-only
-    // engine keeps it even then: it cannot give the store a new epoch, so the store could return to the point's epoch
-    // unnoticed.
-    const keepsKnown = this.#options.readOnly || whole.epoch === this.#known.newest.epoch;
-    // Do this after everything that can fail. A failed pull must not change the known point: the caller's copy would be
-    // at another point, and `hasNews` would not notice.
-    if (this.#known.isAt(since) || !keepsKnown) this.#known.restart(whole);
-    if (whole.epoch !== since.epoch) this.#options.onOtherHistory(otherHistoryMessage(since, whole));
-    return undefined;
+    const known = this.#known;
+    // If a commit of this instance has overtaken the answer, `learn` ignores the answer, and the next pull checks the
+    // point that the commit led to. So the query need not be sent again. Otherwise an instance that commits all the
+    // time would send it forever.
+    const isOvertaken = ({ epoch, version }: Point) => known.newest.epoch === epoch && known.newest.version >= version;
+    const answer = await this.#reader.read(timeoutsMs.question, (sql, firstMs) =>
+      withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => known.read(sql, since, isOvertaken, onFirst)),
+    );
+    const news = known.newsFrom(answer, since);
+    if (news) known.learn(answer);
+    return news;
   }
 
   /**
-   * Loads the whole store, because `answer` does not lead from the bookmark to the current state. If the store was
-   * rolled back, it first gets a new epoch, unless this engine is read-only.
+   * Begins to read the whole store. If the store was rolled back, it first gets a new epoch, unless this engine is
+   * read-only.
    */
-  async #replace(since: Bookmark, answer: ClockAndChanges): Promise<WholeStore & Point> {
-    if (this.#options.readOnly) return this.#load();
-    if (answer.epoch !== since.epoch) this.#known.leave(since.epoch);
-    if (this.#known.isCut(answer)) {
-      this.#known.leave(answer.epoch);
-      await this.#rename(answer.epoch);
-    }
+  async load(): Promise<WholeStore> {
     for (;;) {
-      const whole = await this.#load();
-      // The store may have got a new epoch (a new name for its history) after `answer` was sent. Then the epoch of the
-      // bookmark is over.
-      if (whole.epoch !== since.epoch) this.#known.leave(since.epoch);
-      // If the epoch of the loaded store was already over, the store was rolled back just before it was loaded, and has
-      // its old epoch again. Then this block is skipped, and `#rename` gives the store another epoch.
-      if (!this.#known.hasLeft(whole.epoch)) {
-        if (whole.epoch !== since.epoch || (await this.#learnsLoaded(whole))) return whole;
-        this.#known.leave(whole.epoch);
-      }
-      await this.#rename(whole.epoch);
+      const { newest } = this.#known;
+      // This has a connection of its own. On the reader's connection, a `hasNews` query could become part of the
+      // transaction, and would then see the store as it was when the transaction began.
+      const reading = await StoreReading.begin(this.#address, newest);
+      const { epoch, version, prunedThrough } = reading.clock;
+      const isCut = this.#known.isCut(reading.clock, newest.epoch);
+      if (!isCut || this.#options.readOnly)
+        return { epoch, version, prunedThrough, pages: this.#pages(reading, newest) };
+      await reading.close();
+      await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
     }
   }
 
-  /**
-   * Makes the loaded point the newest known point, if it is newer. Returns false if the store was rolled back: its
-   * history lacks the loaded point or the newest known point, or its epoch is already over. A version that is higher
-   * than before does not rule out a rollback, because others may have committed since.
-   */
-  async #learnsLoaded(whole: Point): Promise<boolean> {
-    const { continues } = await this.#readNews(() => whole);
-    if (!continues || this.#known.hasLeft(whole.epoch)) return false;
-    this.#known.learn(whole);
-    return true;
-  }
-
-  async #rename(epoch: string): Promise<void> {
-    await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
-  }
-
-  async #readNews(since: () => Point): Promise<ClockAndChanges> {
-    const attemptMs = this.#attemptMs;
-    this.#pullCount++;
+  async *#pages(reading: StoreReading, newest: Point): AsyncGenerator<readonly Change[]> {
     try {
-      return await this.#reader.read(attemptMs, (sql, firstMs) =>
-        withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => readNews(sql, this.#known, since, onFirst)),
-      );
+      yield* reading.pages({ tombstones: true });
     } finally {
-      this.#pullCount--;
+      await reading.close();
     }
+    // Do this after everything that can fail. A load that fails must not change the known point: the caller's copy would
+    // be at another point, and `hasNews` would not notice. If a commit has changed the known point in the meantime, the
+    // caller does not use what it has loaded.
+    if (this.#known.newest === newest) this.#known.restart(reading.clock);
+    if (newest.epoch !== "" && newest.epoch !== reading.clock.epoch)
+      this.#options.onOtherHistory(otherHistoryMessage(newest, reading.clock));
   }
 
   async commit(batch: Batch): Promise<boolean> {
@@ -202,33 +143,11 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
-  }
-
-  // This does not use the reader's connection. On that connection, a `hasNews` query could become part of this
-  // transaction. It would then see the store as it was when the transaction began.
-  async #load(): Promise<WholeStore & Point> {
-    this.#loadCount++;
-    try {
-      const [, clocks, changes] = await this.#loader.read(timeoutsMs.load, (sql) =>
-        withTimeout(
-          timeoutsMs.load,
-          Promise.all([
-            sql`begin isolation level repeatable read read only`.execute(),
-            readClock(sql).execute(),
-            everything(sql),
-            sql`commit`,
-          ]),
-        ),
-      );
-      const { epoch, version, batch, prunedThrough } = usableClock(clocks[0]);
-      return { epoch, version, batch, prunedThrough, pages: onePage(changes) };
-    } finally {
-      if (--this.#loadCount === 0) void this.#loader.close();
-    }
+    await Promise.all([this.#reader.close(), this.#writer.close()]);
   }
 }
 
-async function* onePage(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
-  yield [...changes];
+/** The message for the operator if the store has a different history. */
+function otherHistoryMessage(known: Bookmark, { epoch, version }: Bookmark): string {
+  return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${known.version} of ${known.epoch} and has loaded everything again, at version ${version} of ${epoch}`;
 }

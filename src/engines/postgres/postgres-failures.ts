@@ -3,7 +3,6 @@
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
-import { connectGrant, tableGrants } from "./postgres-grants.ts";
 import { createCommand, namesOf } from "./postgres-names.ts";
 
 /** How long it may take to open a connection, and then to sign in. */
@@ -11,8 +10,8 @@ export const connectSeconds = 5;
 
 /**
  * Advice for the operator by error code, which comes from the server (SQLSTATE), the client library or the system.
- * `NAME` stands for the name of the database, `COMMAND` for the command that makes it, `GRANTS` for the SQL that lets the
- * user in, and `MESSAGE` for the server's own message.
+ * `NAME` stands for the name of the database, `USER` for the user, `COMMAND` for the command that makes the database, and
+ * `MESSAGE` for the server's own message.
  */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there; is PostgreSQL running, and is this its host and port?",
@@ -42,10 +41,10 @@ const advice: Readonly<Record<string, string>> = {
   // here. Only the server's own message tells them apart.
   "28000": "the server does not let this user in (MESSAGE)",
   "3D000": "there is no database NAME; make it with: COMMAND",
-  "42501": "this user may not do that in the schema todoitems. An administrator can allow it, with this SQL: GRANTS",
+  "42501":
+    "the user USER lacks a right (MESSAGE). It needs CONNECT on the database NAME, USAGE on the schema todoitems, SELECT, INSERT, UPDATE and DELETE on its tables, and EXECUTE on its function",
   "42P01": "a table of the schema todoitems is gone; restart the service to make it",
-  "42883":
-    "a function of the schema todoitems is gone; if a newer todoitems has brought the store up to date, start that one instead",
+  "42883": "a function of the schema todoitems is gone; restore the database from a backup",
   "3F000": "the schema todoitems is gone; restart the service to make it",
   "25006": "the server is read-only at present",
   "53100": "the server's disk is full; free some space there",
@@ -55,9 +54,6 @@ const advice: Readonly<Record<string, string>> = {
   "57P01": "the server is being shut down",
   "57P03": "the server is starting up",
 };
-
-/** For a user who may not connect. The server has the same code for this as for a table that the user may not use. */
-const noConnection = "this user may not use the database NAME. An administrator can allow it, with this SQL: GRANTS";
 
 /** For the other errors of a certificate. They have many codes. */
 const distrust =
@@ -71,18 +67,13 @@ export function explainPostgresError(error: unknown, host: PostgresHost, address
   // unchanged.
   if (!(error instanceof postgres.PostgresError) && !/^[A-Z][A-Z0-9_]+$/.test(code)) return error;
   const isPasswordMissing = code === "28P01" && !address.password && !process.env["PGPASSWORD"];
-  const isKeptOut = code === "42501" && error instanceof postgres.PostgresError && error.severity === "FATAL";
   const known = isPasswordMissing
     ? "the server asks for a password, and none was given; put it into the address, or into the variable PGPASSWORD"
-    : isKeptOut
-      ? noConnection
-      : (advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE"));
+    : (advice[code] ?? (isAboutCertificate(error) ? distrust : "MESSAGE"));
   const text = known
     .replace("NAME", () => namesOf(address).database)
+    .replace("USER", () => namesOf(address).user)
     .replace("COMMAND", () => createCommand(namesOf(address)))
-    .replace("GRANTS", () =>
-      isKeptOut ? connectGrant(namesOf(address)) : tableGrants(namesOf(address).user).join(" "),
-    )
     .replace("MESSAGE", () => error.message);
   return new StoreError(`${describeHost(host)}: ${text}`, { cause: error });
 }
@@ -99,16 +90,6 @@ export function isAboutCertificate(error: unknown): boolean {
   return /CERT|VERIFY/.test(code) && !code.startsWith("ERR_SSL");
 }
 
-/** True if the server runs, but TLS could not be used as the address demands. */
-export function isTlsFailure({ cause }: StoreError): boolean {
-  return isAboutCertificate(cause) || ["NO_TLS", "TLS_FAILED"].includes(codeOf(cause));
-}
-
-/** True if something listens there that did not answer as PostgreSQL does. */
-export function isOtherAnswer({ cause }: StoreError): boolean {
-  return ["CLOSED_AT_ONCE", "NOT_POSTGRES"].includes(codeOf(cause));
-}
-
 /**
  * True if the server itself refused the statement, so that nothing was done. Otherwise the outcome is unknown: the
  * connection was lost, or the server said that it is shutting down. It may say so even after it has committed.
@@ -118,19 +99,34 @@ export function isServerError(error: StoreError): boolean {
   return cause instanceof postgres.PostgresError && cause.severity === "ERROR" && cause.code !== "40003";
 }
 
-/** True if the server answered with an error. So it runs, and can be reached. */
-export function isAnswer({ cause }: StoreError): boolean {
-  return cause instanceof postgres.PostgresError;
+/**
+ * What keeps a server from being used:
+ *
+ * - `standby`: it takes no writes.
+ * - `refused`: it does not accept the user, the password or the database of the address.
+ * - `rights`: the user may not use the database, or the store in it.
+ * - `tls`: it runs, but TLS could not be used as the address demands.
+ * - `not-postgres`: something listens there that did not answer as PostgreSQL does.
+ * - `answered`: it answered with another error. So it runs, and can be reached.
+ * - `away`: anything else.
+ */
+export type Obstacle = "standby" | "refused" | "rights" | "tls" | "not-postgres" | "answered" | "away";
+
+export function obstacleOf({ cause }: StoreError): Obstacle {
+  const code = codeOf(cause);
+  if (cause === standbyCause) return "standby";
+  if (code === "42501") return "rights";
+  if (isAboutCertificate(cause) || ["NO_TLS", "TLS_FAILED"].includes(code)) return "tls";
+  if (["CLOSED_AT_ONCE", "NOT_POSTGRES"].includes(code)) return "not-postgres";
+  if (!(cause instanceof postgres.PostgresError)) return "away";
+  return /^(?:28|3D)/.test(code) ? "refused" : "answered";
 }
 
-/** True if the server answered, but did not accept the user, the password or the database of the address. */
-export function isRefusal({ cause }: StoreError): boolean {
-  return cause instanceof postgres.PostgresError && /^(?:28|3D)/.test(cause.code);
-}
+const standbyCause = "standby";
 
-/** True if the server answered, but the user may not use the database or the store in it. */
-export function lacksRights({ cause }: StoreError): boolean {
-  return codeOf(cause) === "42501";
+export function standbyError(host?: PostgresHost): StoreError {
+  const message = `${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`;
+  return new StoreError(message, { cause: standbyCause });
 }
 
 /** True if two transactions were in conflict, so that another attempt may well succeed. */

@@ -5,15 +5,21 @@
 
 import type { Bookmark, News } from "../../collection/engine.ts";
 import type { Sql } from "./postgres-session.ts";
-import { type ClockAndChanges, type Point, readChanges } from "./postgres-statements.ts";
+import { type ClockAndChanges, nowhere, type Point, readChanges } from "./postgres-statements.ts";
 
 export class KnownHistory {
-  #newest: Point = { epoch: "", version: 0, batch: "" };
+  #newest: Point = nowhere;
   /**
    * The epochs that are over. An epoch is the name of a history. If the store has one of these names again, it was
    * rolled back.
    */
   readonly #left = new Set<string>();
+  readonly #canRename: boolean;
+
+  /** `canRename` is false for an engine that cannot give the store a new epoch, because it may not write. */
+  constructor(canRename: boolean) {
+    this.#canRename = canRename;
+  }
 
   get newest(): Point {
     return this.#newest;
@@ -21,11 +27,10 @@ export class KnownHistory {
 
   /**
    * Notes how far the store has come. Ignores a point of the same epoch that is not newer than the newest known point.
-   * Also ignores a point of an epoch that is over: the answer to a commit may arrive after a pull has loaded another
-   * epoch.
+   * Also ignores a point of an epoch that is over: the answer to a commit may arrive after another epoch was loaded.
    */
   learn({ epoch, version, batch }: Point): void {
-    if (this.hasLeft(epoch)) return;
+    if (this.#left.has(epoch)) return;
     if (epoch === this.#newest.epoch && version <= this.#newest.version) return;
     this.#newest = { epoch, version, batch };
   }
@@ -44,72 +49,44 @@ export class KnownHistory {
     return this.isAt(point) && point.batch === this.#newest.batch;
   }
 
-  /** Notes that this epoch, the name of a history, is over: the store was rolled back, or already has another epoch. */
-  leave(epoch: string): void {
-    this.#left.add(epoch);
-  }
-
-  hasLeft(epoch: string): boolean {
+  /**
+   * Notes that the epoch `old` is over if the store has another one. Returns true if the store was rolled back, so that
+   * it needs a new epoch: otherwise clients would take their remembered state to be current. There are two signs. The
+   * store has an epoch again that was already over. Or `continues` is false: the store's history lacks the newest known
+   * point. An epoch that was rolled back is over, even if the store loses its new epoch again.
+   */
+  isCut({ epoch, continues }: ClockAndChanges, old: string): boolean {
+    if (!this.#canRename) return !continues;
+    if (epoch !== old) this.#left.add(old);
+    if (!continues) this.#left.add(epoch);
     return this.#left.has(epoch);
   }
 
   /**
-   * True if the store was rolled back. There are two signs. The first sign: the store has an epoch again that was
-   * already over. The second sign, `continues` is false: the bookmark or the newest known point has the same epoch as
-   * the store, but the store's history lacks that point. A store that was rolled back gets a new epoch, so that no
-   * client takes its remembered state to be current.
-   *
-   * `continues` is about both points, because it is not enough to check the bookmark alone. A commit may start from a
-   * bookmark of an older epoch. If a pull has loaded a newer epoch since, only the newest known point shows that this
-   * newer epoch was rolled back.
+   * The changes since the bookmark. Undefined if the answer does not lead from the bookmark to the current state, so
+   * that the whole store must be read.
    */
-  isCut({ epoch, continues }: ClockAndChanges): boolean {
-    return this.hasLeft(epoch) || !continues;
+  newsFrom(answer: ClockAndChanges, since: Bookmark): News | undefined {
+    const { epoch, version, prunedThrough, changes } = answer;
+    if (this.isCut(answer, since.epoch) || epoch !== since.epoch) return undefined;
+    return since.version < prunedThrough || since.version > version ? undefined : { epoch, version, changes };
   }
 
   /**
-   * Adds the name of the batch that led to the bookmark. The name is "" (unknown) unless the bookmark is at the newest
-   * known point.
+   * Reads the changes since a bookmark. The same query checks that the history still contains the newest known point.
+   * Another query or commit may replace that point in the meantime. Then the new point is unchecked, so the query is
+   * sent again, unless `isUnharmed` says that the answer can be used all the same.
    */
-  pointAt(bookmark: Bookmark): Point {
-    return { ...bookmark, batch: this.isAt(bookmark) ? this.#newest.batch : "" };
+  async read(
+    sql: Sql,
+    since: Bookmark,
+    isUnharmed: (answer: ClockAndChanges) => boolean,
+    onFirst?: () => void,
+  ): Promise<ClockAndChanges> {
+    for (;;) {
+      const newest = this.#newest;
+      const answer = await readChanges(sql, since, newest, onFirst);
+      if (this.#newest === newest || isUnharmed(answer)) return answer;
+    }
   }
-}
-
-/**
- * Reads the changes since a point, for a pull. The same query checks that the history still contains the newest known
- * point. Another query or commit may replace that point in the meantime. Then the new point is unchecked, so the query
- * is sent again.
- *
- * There is one exception: the new point has the same epoch as the answer and is at least as new. Then `learn` ignores
- * the answer, and the next pull checks the new point. Without the exception, an instance that commits all the time
- * would send the query forever.
- */
-export async function readNews(
-  sql: Sql,
-  known: KnownHistory,
-  since: () => Point,
-  onFirst: () => void,
-): Promise<ClockAndChanges> {
-  for (;;) {
-    const { newest } = known;
-    const answer = await readChanges(sql, since(), newest, onFirst);
-    const isOvertaken = known.newest.epoch !== answer.epoch || known.newest.version < answer.version;
-    if (known.newest === newest || !isOvertaken) return answer;
-  }
-}
-
-/**
- * The changes since the bookmark. Undefined if the answer does not lead from the bookmark to the current state, so
- * that the whole store must be read.
- */
-export function newsFrom(answer: ClockAndChanges, since: Bookmark): News | undefined {
-  const { epoch, version, changes } = answer;
-  if (epoch !== since.epoch || !answer.continues || since.version < answer.prunedThrough) return undefined;
-  return { epoch, version, changes };
-}
-
-/** The message for the operator if the store has a different history. */
-export function otherHistoryMessage(since: Bookmark, { epoch, version }: Bookmark): string {
-  return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${since.version} of ${since.epoch} and has loaded everything again, at version ${version} of ${epoch}`;
 }

@@ -4,10 +4,10 @@
 
 import { type Change, newEpoch, StoreError, type Version } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
+import { pagesBy } from "./postgres-reading.ts";
 import { prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
-import { pageAfter, rowsInPages } from "./postgres-snapshot.ts";
-import { lineOf, lockClock } from "./postgres-statements.ts";
+import { lineOf, lockClock, readPage } from "./postgres-statements.ts";
 
 export interface Replacement {
   /** Called with the number of items that the store has now. Throws if they must not be replaced. */
@@ -41,7 +41,7 @@ async function replace(sql: Sql, { mayReplace, portions, verify }: Replacement):
     await withTimeout(timeoutsMs.load, insert(sql, items));
     version = items.at(-1)?.version ?? version;
   }
-  await verify(rowsInPages((after) => pageAfter(sql, after, { tombstones: false })));
+  await verify(storedItems(sql));
   const batch = newEpoch();
   await withTimeout(
     timeoutsMs.commit,
@@ -53,6 +53,11 @@ async function replace(sql: Sql, { mayReplace, portions, verify }: Replacement):
   );
   const { command } = await withTimeout(timeoutsMs.commit, sql`commit`);
   if (command !== "COMMIT") throw new StoreError("the server rolled the transaction back; nothing was replaced");
+}
+
+async function* storedItems(sql: Sql): AsyncGenerator<Change> {
+  const read = (after: Version) => withTimeout(timeoutsMs.load, readPage(sql, after, { tombstones: false }));
+  for await (const page of pagesBy(read)) yield* page;
 }
 
 function empty(sql: Sql, table: string) {

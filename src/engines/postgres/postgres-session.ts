@@ -4,17 +4,9 @@
 
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
-import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
-import { connectSeconds, explainPostgresError, isServerError } from "./postgres-failures.ts";
-import { currentSchema } from "./postgres-migrations.ts";
+import type { PostgresAddress, PostgresHost } from "./postgres-address.ts";
+import { connectSeconds, explainPostgresError, isServerError, standbyError } from "./postgres-failures.ts";
 import { socketOpener, whileConnecting } from "./postgres-socket.ts";
-
-/**
- * The name of this program in the server's list of connections. The name includes the version of the schema. So a newer
- * program, which wants to bring the store up to date, can find older programs that are still connected. Programs before
- * 1.0.0 are called "todoitems".
- */
-export const applicationName = `todoitems (schema ${currentSchema})`;
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -174,7 +166,7 @@ export class PostgresSession {
       // No statement sends or returns an array, so the library does not have to look up the types of arrays. If a
       // connection is lost during that lookup, the library leaves a rejected promise that nobody can handle.
       fetch_types: false,
-      connection: { application_name: applicationName },
+      connection: { application_name: "todoitems" },
       types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
       onnotice: (notice) => {
         // When the server stops waiting for a standby to confirm a commit, it warns with 01000, the general code.
@@ -205,18 +197,6 @@ export class PostgresSession {
     if (!host) throw new Error("a PostgreSQL address without a host");
     return host;
   }
-}
-
-export function standbyError(host?: PostgresHost): StoreError {
-  const message = `${host ? `${describeHost(host)}: ` : ""}the server is a standby, which takes no writes`;
-  return new StoreError(message, { cause: standbyCause });
-}
-
-const standbyCause = "standby";
-
-/** True if the server is a standby: it answers, but takes no writes. */
-export function isStandby(error: StoreError): boolean {
-  return error.cause === standbyCause;
 }
 
 /** The server has not answered in time. It may or may not have done what it was asked to do. */

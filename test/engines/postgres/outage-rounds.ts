@@ -8,6 +8,7 @@ import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
 import { batchOf } from "../batch-of.ts";
+import { readWhole } from "../latest-changes.ts";
 import { Wire } from "./held-wire.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
@@ -32,7 +33,7 @@ export async function survivedOutages(wire: Wire, url: string, outages: number):
 }
 
 async function commitOne(engine: PostgresEngine): Promise<void> {
-  const since: Bookmark = await engine.pull();
+  const since: Bookmark = await readWhole(await engine.load());
   await engine.commit(
     batchOf(since, (missed) => {
       const version = (missed ?? since).version + 1;

@@ -40,7 +40,7 @@ async function encryptionWith(query: string): Promise<unknown> {
     readOnly: false,
     onOtherHistory() {},
   });
-  await engine.pull();
+  await engine.hasNews();
   const connections = await server.run(
     "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name LIKE 'todoitems%'",
   );
