@@ -1,11 +1,12 @@
-// The table of changes. Each row is stored with a checksum, and verified when it is read.
+// The table of changes. Each row is stored with a checksum, and verified when it is read. Rows are appended under their
+// version, so appending touches the same few pages at the end, whether the store holds a hundred items or a million.
 
 import type { Database } from "bun:sqlite";
-import { type Change, StoreError, type Version } from "../../collection/engine.ts";
+import type { Change, Version } from "../../collection/engine.ts";
 import { rowChecksum } from "./row-checksum.ts";
-import { damageAdvice } from "./sqlite-errors.ts";
+import { damaged } from "./sqlite-errors.ts";
 
-interface StoredChange extends Change {
+export interface StoredChange extends Change {
   readonly checksum: number;
 }
 
@@ -15,6 +16,8 @@ export class ChangeTable {
   readonly #selectAfter;
   readonly #insert;
   readonly #delete;
+  readonly #countTombstones;
+  readonly #selectTombstones;
 
   constructor(database: Database, path: string) {
     this.#path = path;
@@ -25,7 +28,15 @@ export class ChangeTable {
     this.#insert = database.query<never, [Version, Version, string, string | null, number]>(
       "INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
     );
-    this.#delete = database.query<never, [Version]>("DELETE FROM change WHERE version = ?");
+    this.#delete = database.query<{ checksum: number }, [Version]>(
+      "DELETE FROM change WHERE version = ? RETURNING checksum",
+    );
+    this.#countTombstones = database.query<{ count: number }, []>(
+      "SELECT count(*) AS count FROM change WHERE json IS NULL",
+    );
+    this.#selectTombstones = database.query<{ version: Version }, [number]>(
+      "SELECT version FROM change WHERE json IS NULL ORDER BY version LIMIT ?",
+    );
   }
 
   /** The version of the newest change. */
@@ -33,24 +44,35 @@ export class ChangeTable {
     return this.#newest.get()?.version ?? 0;
   }
 
-  /** The changes after a version, in order. A negative limit means all of them. */
-  readAfter(version: Version, limit: number): Change[] {
+  /** The changes after a version, in order. */
+  readAfter(version: Version, limit: number): StoredChange[] {
     const rows = this.#selectAfter.all(version, limit);
     const bad = rows.find((row) => row.checksum !== rowChecksum(row));
     if (!bad) return rows;
-    throw new StoreError(
-      `${this.#path}: the row of version ${bad.version} is damaged: its checksum does not match its content; ${damageAdvice(this.#path)}`,
-    );
+    throw damaged(this.#path, `the checksum of the row of version ${bad.version} does not match its content`);
   }
 
-  append(changes: readonly Change[]): void {
-    for (const change of changes) {
-      const { version, position, id, json } = change;
-      this.#insert.run(version, position, id, json, rowChecksum(change));
-    }
+  /** Returns the checksum of the new row. */
+  insert(change: Change): number {
+    const { version, position, id, json } = change;
+    const checksum = rowChecksum(change);
+    this.#insert.run(version, position, id, json, checksum);
+    return checksum;
   }
 
-  remove(versions: readonly Version[]): void {
-    for (const version of versions) this.#delete.run(version);
+  /** Returns the checksum of the row that was deleted. */
+  delete(version: Version): number {
+    const row = this.#delete.get(version);
+    if (!row) throw damaged(this.#path, `the row of version ${version} is missing`);
+    return row.checksum;
+  }
+
+  tombstoneCount(): number {
+    return this.#countTombstones.get()?.count ?? 0;
+  }
+
+  /** The versions of the oldest tombstones. */
+  oldestTombstones(count: number): Version[] {
+    return this.#selectTombstones.all(count).map(({ version }) => version);
   }
 }

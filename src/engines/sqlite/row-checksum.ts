@@ -3,11 +3,16 @@
 
 import type { Change, Version } from "../../collection/engine.ts";
 
-/** The fields of the row in table `store`. `file` identifies the file that the row was written to. */
+/**
+ * The fields of the row in table `store`. `file` identifies the file that the row was written to. `rowCount` is the
+ * number of rows in table `change`, and `checksumSum` the sum of their checksums, in 32 bits.
+ */
 export interface StoreFields {
   readonly epoch: string;
   readonly prunedThrough: Version;
   readonly file: string;
+  readonly rowCount: number;
+  readonly checksumSum: number;
 }
 
 /**
@@ -19,8 +24,8 @@ export function rowChecksum({ version, position, id, json }: Change): number {
   return checksum(version, position, json === null ? id : `${id} ${json}`);
 }
 
-export function storeChecksum({ epoch, prunedThrough, file }: StoreFields): number {
-  return checksum(prunedThrough, 0, `${epoch} ${file}`);
+export function storeChecksum({ epoch, prunedThrough, file, rowCount, checksumSum }: StoreFields): number {
+  return checksum(prunedThrough, rowCount, `${epoch} ${file} ${checksumSum}`);
 }
 
 const numbers = new Uint32Array(4);
