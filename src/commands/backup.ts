@@ -3,6 +3,7 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -17,7 +18,7 @@ import {
   storeFlag,
   storeOf,
 } from "./stores/store-setting.ts";
-import { describeSummary, timeStamp } from "./stores/store-summary.ts";
+import { describeSummary } from "./stores/store-summary.ts";
 import type { StoreSummary } from "./stores/store-writer.ts";
 import { standardOutput, writeAll } from "./write-all.ts";
 

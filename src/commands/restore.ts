@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
+import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped, asWord } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
@@ -22,7 +23,7 @@ import {
   requireFile,
   storeOf,
 } from "./stores/store-setting.ts";
-import { describeSummary, timeStamp } from "./stores/store-summary.ts";
+import { describeSummary } from "./stores/store-summary.ts";
 import { copyOwner, keepOldStore, lockStore, putLogBack } from "./stores/store-takeover.ts";
 import { portions, type StoreSummary } from "./stores/store-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";

@@ -61,10 +61,10 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Nobody else commits. Throws if somebody else has touched the files: then reads fail too, until the process ends. */
-  hasNews(): boolean {
+  /** Nobody else commits. Rejects if somebody else has touched the files: reads fail then, until the process ends. */
+  hasNews(): false | Promise<boolean> {
     if (this.#doubt === undefined) return false;
-    throw new SqliteStoreError(this.#doubt, { trouble: "in doubt", needsRestart: true });
+    return Promise.reject(new SqliteStoreError(this.#doubt, { trouble: "in doubt", needsRestart: true }));
   }
 
   /** Settles a commit of unknown outcome: from then on it is certain that it was not stored. */
