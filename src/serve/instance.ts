@@ -65,7 +65,6 @@ export async function startInstance(settings: Settings, environment: Environment
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const doubt = Promise.withResolvers<string>();
   const collection = await openCollection(settings, metrics, log, doubt.resolve);
-  const givenUp = doubt.promise.then((finding) => endInDoubt(collection, settings, finding, log));
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
@@ -77,6 +76,12 @@ export async function startInstance(settings: Settings, environment: Environment
   const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
+  const givenUp = doubt.promise.then(async (finding): Promise<never> => {
+    if (settings.store.engine === "sqlite") await giveUp(collection, settings.store.path, finding, log);
+    // The requests that came in the meantime were refused; let their answers leave.
+    await stopAnswering(app, servers, closeMsMax);
+    process.exit(1);
+  });
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
     itemCount: collection.count,
@@ -106,9 +111,7 @@ async function stop(
   log: Log,
   givenUp: Promise<never>,
 ): Promise<number> {
-  app.changeFeed.stop();
-  const cutCounts = await Promise.all(servers.map((server) => server.stop(shutdownGraceSeconds * 1_000)));
-  const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
+  const cutCount = await stopAnswering(app, servers, shutdownGraceSeconds * 1_000);
   if (cutCount > 0) {
     log(
       "warn",
@@ -134,15 +137,16 @@ async function stop(
   }
 }
 
+/** Resolves to the number of requests that were cut off. */
+async function stopAnswering(app: App, servers: readonly RunningServer[], graceMs: number): Promise<number> {
+  app.changeFeed.stop();
+  const cutCounts = await Promise.all(servers.map((server) => server.stop(graceMs)));
+  return cutCounts.reduce((sum, count) => sum + count, 0);
+}
+
 async function failAfter(ms: number): Promise<never> {
   await Bun.sleep(ms);
   throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
-}
-
-/** Saves the items, and ends the process without closing the store. */
-async function endInDoubt(collection: TodoCollection, { store }: Settings, finding: string, log: Log): Promise<never> {
-  if (store.engine === "sqlite") await giveUp(collection, store.path, finding, log);
-  process.exit(1);
 }
 
 async function openCollection(

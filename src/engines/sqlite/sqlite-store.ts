@@ -25,6 +25,8 @@ const prunedAtOnce = 1_000;
 /** If a reader keeps the log from being copied when the store is closed, closing waits this long for it. */
 const closeWaitMs = 5_000;
 const pollMs = 50;
+const heldUp =
+  "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs";
 
 export interface StoreReports {
   readonly onWarning: (message: string) => void;
@@ -48,6 +50,8 @@ export class SqliteStore {
   #tombstoneCount: number;
   /** About how many frames the log has got since the last checkpoint. */
   #frames = 0;
+  /** How many frames the log has, if the last checkpoint could not copy them all. */
+  #heldFrames = 0;
   /** True if the last commit has failed. A health check then tests whether the store can be written again. */
   #lastFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
@@ -105,12 +109,8 @@ export class SqliteStore {
   /** Copies the log into the store. Warns if that fails; the next checkpoint tries again. */
   checkpoint(): void {
     try {
-      const isWhole = this.#checkpoint();
-      this.#warn(
-        isWhole
-          ? ""
-          : "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs",
-      );
+      if (this.#checkpoint()) this.#warn("");
+      else if (this.#heldFrames >= 2 * checkpointFrames) this.#warn(heldUp);
     } catch (error) {
       if (this.#doubt) return;
       if (!(error instanceof SqliteStoreError)) throw error;
@@ -268,6 +268,7 @@ export class SqliteStore {
     const isWhole = result !== null && result.log === result.checkpointed;
     this.#watch.noteCheckpoint(isWhole);
     this.#frames = 0;
+    this.#heldFrames = isWhole ? 0 : (result?.log ?? 0);
     if (isWhole) this.#saveRecord({ ...this.#record, stamps: [readPragma(this.#database, "user_version")] });
     return isWhole;
   }
