@@ -2,12 +2,12 @@
 // finds no damage, before anything is written.
 
 import { Database } from "bun:sqlite";
-import { accessSync, existsSync, constants as fileModes, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { createTables, readPragma } from "./schema.ts";
-import { explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
+import { cannotLock, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
 import { StoreLock } from "./store-lock.ts";
 import { judgeFiles, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
 import { adoptFile, StoreRow, touch } from "./store-row.ts";
@@ -28,35 +28,35 @@ export interface OpenedStore {
 /** The path of the file itself. SQLite follows symbolic links, and has the log beside the file. */
 export function realPathOf(path: string): string {
   if (existsSync(path)) return realpathSync(path);
+  // A symbolic link may lead to a file that is still to be made.
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (link?.isSymbolicLink()) return realPathOf(resolve(dirname(path), readlinkSync(path)));
   const folder = dirname(resolve(path));
   return existsSync(folder) ? join(realpathSync(folder), basename(path)) : resolve(path);
 }
 
-/** Takes the lock of a store. Undefined if the folder may only be read: then nobody else writes there either. */
+/** Takes the lock of a store. Undefined if this user may not write beside it: then the store is only read. */
 export async function lockForReading(path: string, waitMs: number): Promise<StoreLock | undefined> {
-  const file = realPathOf(path);
-  return isAllowed(dirname(file), fileModes.W_OK) ? takeLock(file, waitMs) : undefined;
+  checkPlace(path);
+  try {
+    return await StoreLock.take(realPathOf(path), waitMs);
+  } catch (error) {
+    if (cannotLock(error)) return undefined;
+    throw explainSqliteError(error, path);
+  }
 }
 
 /** If this fails, SQLite may still have the file open. End the process soon, and do not terminate the thread. */
 export async function openForWriting(path: string, lockWaitMs: number): Promise<OpenedStore> {
   checkPlace(path);
   const file = realPathOf(path);
-  const lock = await takeLock(file, lockWaitMs);
+  let lock: StoreLock | undefined;
   try {
-    const { database, record } = openLocked(file);
-    return { path: file, database, lock, record };
+    lock = await StoreLock.take(file, lockWaitMs);
+    return { path: file, lock, ...openLocked(file) };
   } catch (error) {
-    lock.release();
+    lock?.release();
     throw explainSqliteError(error, path);
-  }
-}
-
-async function takeLock(file: string, waitMs: number): Promise<StoreLock> {
-  try {
-    return await StoreLock.take(file, waitMs);
-  } catch (error) {
-    throw explainSqliteError(error, file);
   }
 }
 
@@ -106,10 +106,7 @@ function commitFirst(database: Database, file: string, isReplaced: boolean): voi
   adopt.immediate();
 }
 
-/**
- * Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. Also throws for a folder, for a
- * missing folder, and for a file that this user may not write: SQLite would open it, and fail at the first write.
- */
+/** Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. Also throws for a folder. */
 function checkPlace(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   const folder = dirname(resolve(path));
@@ -117,18 +114,6 @@ function checkPlace(path: string): void {
   if (stat?.isDirectory()) throw new SqliteStoreError(`${path}: this is a folder, not a file`);
   if (stat && !stat.isFile())
     throw new SqliteStoreError(`${path}: this is not an ordinary file but a device or a pipe`);
-  if (stat && !isAllowed(path, fileModes.W_OK))
-    throw new SqliteStoreError(`${path}: this user may not write the file`, { trouble: "not writable" });
-}
-
-function isAllowed(path: string, mode: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return false;
-    throw error;
-  }
 }
 
 // With full syncs, a commit returns once its log records are on disk. macOS also needs fullfsync, because its plain

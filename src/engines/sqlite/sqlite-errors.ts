@@ -4,7 +4,7 @@ import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
-import { systemReason } from "../../files/system-reason.ts";
+import { isSystemError, systemReason } from "../../files/system-reason.ts";
 
 /**
  * What is wrong with a store, for programs that add what to do about it:
@@ -42,11 +42,11 @@ export function isFailedWrite(error: unknown): boolean {
 }
 
 /**
- * True if SQLite could not open or write a file. If the store itself can be read, this file is a lock beside the store.
- * Usually SQLite lacks the permission to create it.
+ * True if a lock beside the store could not be opened or written. Usually this user lacks the permission to make it.
  */
 export function cannotLock(error: unknown): boolean {
-  return hasCode(error, "SQLITE_READONLY", "SQLITE_CANTOPEN");
+  const isForbidden = isSystemError(error) && ["EACCES", "EPERM", "EROFS"].includes(error.code);
+  return isForbidden || hasCode(error, "SQLITE_READONLY", "SQLITE_CANTOPEN");
 }
 
 function hasCode(error: unknown, ...codes: readonly string[]): boolean {
@@ -58,9 +58,13 @@ function hasCode(error: unknown, ...codes: readonly string[]): boolean {
  * it is a StoreError already, or a defect.
  */
 export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
-  if (error instanceof Error && "syscall" in error) {
+  if (isSystemError(error)) {
     const message = `${path}: the files of the store cannot be read or written: ${systemReason(error)}`;
-    return new SqliteStoreError(message, { cause: error, undecided });
+    return new SqliteStoreError(message, {
+      cause: error,
+      undecided,
+      trouble: cannotLock(error) ? "not writable" : undefined,
+    });
   }
   if (!(error instanceof SQLiteError)) return error;
   const [, explain, trouble] = explanations.find(([codes]) => hasCode(error, ...codes)) ?? [];

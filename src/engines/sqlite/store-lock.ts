@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { modeLike } from "../../files/private-file.ts";
-import { explainSqliteError, isSqliteBusy, SqliteStoreError } from "./sqlite-errors.ts";
+import { isSqliteBusy, SqliteStoreError } from "./sqlite-errors.ts";
 
 const pollMs = 50;
 /** Where a SQLite file has its user version, which is the process ID of the lock's holder. */
@@ -20,7 +20,8 @@ export class StoreLock {
 
   /**
    * Waits up to `waitMs` for another process to end. `path` must not be a symbolic link, so that all names of the store
-   * lead to one lock. Throws an error of SQLite if the lock cannot be made beside the store.
+   * lead to one lock. Throws an error of SQLite or of the system if
+   * the lock cannot be made beside the store.
    */
   static async take(path: string, waitMs: number): Promise<StoreLock> {
     const file = `${path}-lock`;
@@ -61,13 +62,9 @@ function tryToLock(file: string, store: string): Database | undefined {
 
 /** Makes the lock's file like the store, so that the service can use it if an administrator was the first to lock. */
 function makeFile(file: string, store: string): void {
-  try {
-    closeSync(openSync(file, "a", modeLike(store)));
-    const owner = statSync(store, { throwIfNoEntry: false });
-    if (owner && owner.uid !== statSync(file).uid) chownSync(file, owner.uid, owner.gid);
-  } catch (error) {
-    throw explainSqliteError(error, store);
-  }
+  closeSync(openSync(file, "a", modeLike(store)));
+  const owner = statSync(store, { throwIfNoEntry: false });
+  if (owner && owner.uid !== statSync(file).uid) chownSync(file, owner.uid, owner.gid);
 }
 
 /**

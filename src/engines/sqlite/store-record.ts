@@ -93,7 +93,6 @@ export function judgeFiles(path: string): StoreHeader | undefined {
 
 function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreError | undefined {
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
-  const record = readRecord(path);
   if (!header?.isWal) {
     if (logBytes === undefined) return undefined;
     return header
@@ -102,6 +101,7 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
   }
   if (!header.isOurs) return anotherProgram(path);
   if (isDevelopmentStamp(header.stamp)) return developmentVersion(path);
+  const record = readRecord(path);
   if (!record) {
     return inDoubt(
       path,

@@ -1,6 +1,7 @@
 // Stores as a crash leaves them. A copy of the files of an open store is what a kill at that moment would leave.
 
 import { copyFileSync, existsSync } from "node:fs";
+import { StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { batchOf } from "../batch-of.ts";
 
@@ -36,4 +37,15 @@ export async function makeClosed(path: string, count = 3): Promise<void> {
   const engine = await SqliteEngine.open(path);
   await addItems(engine, count);
   await engine.close();
+}
+
+/** The error that the promise is rejected with. `expect(…).rejects` would block the messages of the thread. */
+export async function errorOf(promise: Promise<unknown>): Promise<StoreError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
+  throw new Error("this should have failed");
 }

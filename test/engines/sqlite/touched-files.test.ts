@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   copyFileSync,
+  existsSync,
   linkSync,
   readFileSync,
   renameSync,
@@ -141,9 +142,5 @@ test("a store that is closed while another program reads an old state of it keep
 }, 20_000);
 
 function contentOf(file: string): string | undefined {
-  try {
-    return readFileSync(file).toString("base64");
-  } catch {
-    return undefined;
-  }
+  return existsSync(file) ? readFileSync(file).toString("base64") : undefined;
 }
