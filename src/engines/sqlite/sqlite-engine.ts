@@ -113,9 +113,10 @@ export class SqliteEngine implements Engine {
 
   /** Closes the store, and ends the thread. If this fails, end the process soon, with `process.exit`. */
   async close(): Promise<void> {
-    this.#worker.unref();
-    await this.#ask(["close"]);
+    const [, isClosed] = await this.#askFor("closed", ["close"]);
     this.#end = `${this.#path}: the store is closed`;
+    if (isClosed) this.#worker.terminate();
+    else this.#worker.unref();
   }
 
   #isAt({ epoch, version }: Bookmark): boolean {
@@ -150,7 +151,9 @@ export class SqliteEngine implements Engine {
         return;
       case "failed": {
         const [, reason, undecided, needsRestart, trouble] = message;
-        this.#waiting.shift()?.fail(new SqliteStoreError(reason, { undecided, needsRestart, trouble }));
+        this.#waiting
+          .shift()
+          ?.fail(new SqliteStoreError(reason, { undecided, needsRestart, trouble: trouble ?? undefined }));
         return;
       }
       default:

@@ -120,15 +120,16 @@ export class SqliteStore {
 
   /**
    * Copies the log into the store, and leaves WAL mode, so that the file alone is the store. If another program still
-   * reads an old state of the store, the log is left beside it, as after a crash.
+   * reads an old state of the store, the log is left beside it, as after a crash, and SQLite is not closed. The result
+   * is false then.
    */
-  close(): void {
+  close(): boolean {
     this.settle();
     const giveUpAt = performance.now() + closeWaitMs;
     while (!this.#checkpoint()) {
       if (performance.now() > giveUpAt) {
         this.#lock.release();
-        return;
+        return false;
       }
       Bun.sleepSync(pollMs);
     }
@@ -138,6 +139,7 @@ export class SqliteStore {
     this.#database.close();
     this.#watch.release();
     this.#lock.release();
+    return true;
   }
 
   #leaveWalMode(): void {

@@ -18,7 +18,8 @@ declare const self: Worker;
 interface DrivenStore {
   readonly rows: StoredRows;
   checkReady(): void;
-  close(): void;
+  /** Returns false if SQLite still has the file open. */
+  close(): boolean;
 }
 
 /**
@@ -80,9 +81,10 @@ class ReadStore implements DrivenStore {
     throw new SqliteStoreError(`${this.#path}: the file is gone, or another one is in its place`);
   }
 
-  close(): void {
+  close(): boolean {
     this.#database.close();
     this.#lock?.release();
+    return true;
   }
 }
 
@@ -107,8 +109,7 @@ async function answerTo(message: ToThread): Promise<FromThread> {
       store?.checkReady();
       break;
     case "close":
-      store?.close();
-      break;
+      return ["closed", store?.close() ?? true];
     case "summary":
       if (store) return ["summary", store.rows.summary()];
       break;
@@ -137,9 +138,9 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
 
 function failureOf(error: unknown): FromThread {
   if (error instanceof StoreError) {
-    const trouble = error instanceof SqliteStoreError ? error.trouble : undefined;
+    const trouble = error instanceof SqliteStoreError ? (error.trouble ?? null) : null;
     return ["failed", error.message, error.undecided, error.needsRestart, trouble];
   }
   const cause = error instanceof Error ? error.stack : error;
-  return ["failed", `a defect in the thread of the store: ${cause}`, true, true, undefined];
+  return ["failed", `a defect in the thread of the store: ${cause}`, true, true, null];
 }

@@ -29,7 +29,9 @@ export type FromThread =
   | readonly ["done"]
   | readonly ["summary", summary: StoreSummary]
   | readonly ["page", rows: readonly Row[]]
-  | readonly ["failed", message: string, undecided: boolean, needsRestart: boolean, trouble: StoreTrouble | undefined]
+  /** `isClosed` is false if SQLite still has the file open. Then the thread must not be terminated. */
+  | readonly ["closed", isClosed: boolean]
+  | readonly ["failed", message: string, undecided: boolean, needsRestart: boolean, trouble: StoreTrouble | null]
   /** These two are not answers to a request. */
   | readonly ["warning", message: string]
   | readonly ["doubt", message: string];
