@@ -2,7 +2,7 @@
 // one: `cp backup.db todoitems.db` writes into the file that SQLite has open. Only our own checkpoints write into the
 // file, so any other change of its time or size is somebody else's.
 
-import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
@@ -37,6 +37,10 @@ export class FileWatch {
     this.#log = openSync(`${path}-wal`, "r");
     this.#store = this.#storeState();
     this.noteCommit();
+  }
+
+  get logBytes(): number {
+    return fstatSync(this.#log).size;
   }
 
   /** Call this after each commit. */

@@ -72,6 +72,7 @@ export class SqliteStore {
     this.#tombstoneCount = this.rows.table.tombstoneCount();
     this.#dataVersion = readPragma(database, "data_version");
     this.#watch = new FileWatch(path);
+    this.#frames = this.#watch.logBytes / pageBytes;
   }
 
   /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
