@@ -2,10 +2,9 @@
 // file, so no disk slows a reader, and every commit takes the same path: one message with the rows, and one answer
 // once they are on disk.
 
-import type { Batch, Bookmark, Change, Engine, News, Version, WholeStore } from "../../collection/engine.ts";
+import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
-import type { StoreSummary } from "./stored-rows.ts";
-import { changesOf, type FromThread, type Row, rowsOf, type ToThread } from "./thread-messages.ts";
+import { changesOf, marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
 
 export interface SqliteEngineOptions {
   /** A read-only engine never commits and leaves an existing file as it is. */
@@ -22,9 +21,11 @@ export interface SqliteEngineOptions {
 }
 
 interface Waiting {
-  answer(message: FromThread): void;
+  answer(text: string): void;
   fail(error: Error): void;
 }
+
+type AnswerTo<Name extends keyof ThreadRequests> = Awaited<ReturnType<ThreadRequests[Name]>>;
 
 export class SqliteEngine implements Engine {
   readonly #path: string;
@@ -42,7 +43,7 @@ export class SqliteEngine implements Engine {
     this.#path = path;
     this.#options = options;
     this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url));
-    this.#worker.onmessage = ({ data }) => this.#receive(JSON.parse(data));
+    this.#worker.onmessage = ({ data }: MessageEvent<string>) => this.#receive(data.charAt(0), data.slice(1));
     this.#worker.onerror = ({ message }) => this.#ended(message);
     this.#worker.addEventListener("close", () => this.#ended("it has ended"));
   }
@@ -52,7 +53,7 @@ export class SqliteEngine implements Engine {
     const { readOnly = false, lockWaitMs = 0 } = options;
     const engine = new SqliteEngine(path, options);
     try {
-      await engine.#ask(["open", { path, readOnly, lockWaitMs }]);
+      await engine.#ask("open", { path, readOnly, lockWaitMs });
       return engine;
     } catch (error) {
       // The thread may have the file open, and terminating it would close the file. So it is left alone.
@@ -69,51 +70,45 @@ export class SqliteEngine implements Engine {
 
   /** Settles a commit of unknown outcome: from then on it is certain that it was not stored. */
   async pull(since: Bookmark): Promise<News | undefined> {
-    await this.#ask(["settle"]);
+    await this.#ask("settle");
     return this.#isAt(since) ? { ...since, changes: [] } : undefined;
   }
 
   async load(): Promise<WholeStore> {
-    await this.#ask(["settle"]);
-    const [, summary] = await this.#askFor("summary", ["summary"]);
-    const { epoch, version, prunedThrough }: StoreSummary = summary;
+    await this.#ask("settle");
+    const { epoch, version, prunedThrough } = await this.#ask("summary");
     this.#state = { epoch, version };
     return { epoch, version, prunedThrough, pages: this.#pages() };
   }
 
   /** The thread reads the next page while the caller works on this one. */
   async *#pages(): AsyncGenerator<readonly Change[]> {
-    for (let next = this.#page(0); ; ) {
+    for (let next = this.#ask("page", 0); ; ) {
       const rows = await next;
       const last = rows.at(-1);
       if (!last) return;
-      next = this.#page(last[0]);
+      next = this.#ask("page", last[0]);
       // If the caller stops early, nobody awaits the next page.
       next.catch(() => {});
       yield changesOf(rows);
     }
   }
 
-  async #page(after: Version): Promise<readonly Row[]> {
-    const [, rows] = await this.#askFor("page", ["page", after]);
-    return rows;
-  }
-
   async commit(batch: Batch): Promise<boolean> {
     if (!this.#isAt(batch.since)) return false;
     const rows = rowsOf(batch.decide(undefined));
-    await this.#ask(["commit", rows]);
+    await this.#ask("commit", rows);
     this.#state = { epoch: this.#state.epoch, version: rows.at(-1)?.[0] ?? this.#state.version };
     return true;
   }
 
   async checkReady(): Promise<void> {
-    await this.#ask(["check-ready"]);
+    await this.#ask("checkReady");
   }
 
   /** Closes the store, and ends the thread. If this fails, end the process soon, with `process.exit`. */
   async close(): Promise<void> {
-    const [, isClosed] = await this.#askFor("closed", ["close"]);
+    const isClosed = await this.#ask("close");
     this.#end = `${this.#path}: the store is closed`;
     if (isClosed) this.#worker.terminate();
     else this.#worker.unref();
@@ -123,41 +118,26 @@ export class SqliteEngine implements Engine {
     return epoch === this.#state.epoch && version === this.#state.version;
   }
 
-  #ask(message: ToThread): Promise<FromThread> {
+  #ask<Name extends keyof ThreadRequests>(
+    name: Name,
+    ...args: Parameters<ThreadRequests[Name]>
+  ): Promise<AnswerTo<Name>> {
     if (this.#end !== undefined) return Promise.reject(new SqliteStoreError(this.#end, { needsRestart: true }));
-    return new Promise((answer, fail) => {
-      this.#waiting.push({ answer, fail });
-      this.#worker.postMessage(JSON.stringify(message));
+    return new Promise((resolve, fail) => {
+      this.#waiting.push({ answer: (text) => resolve(JSON.parse(text)), fail });
+      this.#worker.postMessage(JSON.stringify([name, ...args]));
     });
   }
 
-  async #askFor<Kind extends FromThread[0]>(
-    kind: Kind,
-    message: ToThread,
-  ): Promise<Extract<FromThread, readonly [Kind, ...unknown[]]>> {
-    const answer = await this.#ask(message);
-    if (isKind(answer, kind)) return answer;
-    throw new Error(`the thread of the store has answered ${answer[0]} instead of ${kind}`);
-  }
-
-  #receive(message: FromThread): void {
-    switch (message[0]) {
-      case "warning":
-        this.#options.onWarning?.(message[1]);
-        return;
-      case "doubt":
-        this.#doubt = message[1];
-        this.#options.onDoubt?.(message[1]);
-        return;
-      case "failed": {
-        const [, reason, undecided, needsRestart, trouble] = message;
-        this.#waiting
-          .shift()
-          ?.fail(new SqliteStoreError(reason, { undecided, needsRestart, trouble: trouble ?? undefined }));
-        return;
-      }
-      default:
-        this.#waiting.shift()?.answer(message);
+  #receive(mark: string, text: string): void {
+    if (mark === marks.answer) this.#waiting.shift()?.answer(text);
+    else if (mark === marks.failure) {
+      const failure: ConstructorParameters<typeof SqliteStoreError> = JSON.parse(text);
+      this.#waiting.shift()?.fail(new SqliteStoreError(...failure));
+    } else if (mark === marks.warning) this.#options.onWarning?.(text);
+    else if (mark === marks.doubt) {
+      this.#doubt = text;
+      this.#options.onDoubt?.(text);
     }
   }
 
@@ -165,11 +145,4 @@ export class SqliteEngine implements Engine {
     this.#end ??= `${this.#path}: the thread of the store has failed: ${reason}. Start the service again`;
     for (const { fail } of this.#waiting.splice(0)) fail(new SqliteStoreError(this.#end, { undecided: true }));
   }
-}
-
-function isKind<Kind extends FromThread[0]>(
-  message: FromThread,
-  kind: Kind,
-): message is Extract<FromThread, readonly [Kind, ...unknown[]]> {
-  return message[0] === kind;
 }

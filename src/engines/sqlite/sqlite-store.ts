@@ -69,7 +69,7 @@ export class SqliteStore {
     this.#statements = prepare(database);
     this.rows = new StoredRows(database, path);
     this.#fields = this.rows.storeRow.read();
-    this.#tombstoneCount = this.rows.table.tombstoneCount();
+    this.#tombstoneCount = this.rows.tombstoneCount();
     this.#dataVersion = readPragma(database, "data_version");
     this.#watch = new FileWatch(path);
     this.#frames = this.#watch.logBytes / pageBytes;
@@ -154,29 +154,28 @@ export class SqliteStore {
   }
 
   #store(rows: readonly Row[]): { readonly fields: StoreFields; readonly tombstoneCount: number } {
-    const { table, storeRow } = this.rows;
     let { rowCount, checksumSum, prunedThrough } = this.#fields;
     let tombstoneCount = this.#tombstoneCount;
     let [characters, deletedCount] = [0, 0];
     const deleteRow = (version: number) => {
-      checksumSum = (checksumSum - table.delete(version)) | 0;
+      checksumSum = (checksumSum - this.rows.delete(version)) | 0;
       deletedCount++;
     };
     for (const [version, position, id, json, replaces] of rows) {
-      checksumSum = (checksumSum + table.insert({ version, position, id, json })) | 0;
+      checksumSum = (checksumSum + this.rows.insert({ version, position, id, json })) | 0;
       if (replaces !== 0) deleteRow(replaces);
       if (json === null) tombstoneCount++;
       characters += json?.length ?? 0;
     }
     if (tombstoneCount >= tombstonesMax + prunedAtOnce) {
-      const oldest = table.oldestTombstones(tombstoneCount - tombstonesMax);
+      const oldest = this.rows.oldestTombstones(tombstoneCount - tombstonesMax);
       for (const version of oldest) deleteRow(version);
       prunedThrough = oldest.at(-1) ?? prunedThrough;
       tombstoneCount -= oldest.length;
     }
     rowCount += rows.length - deletedCount;
     const fields = { ...this.#fields, rowCount, checksumSum, prunedThrough };
-    storeRow.write(fields);
+    this.rows.storeRow.write(fields);
     this.#frames += framesPerCommit + Math.ceil(characters / pageBytes) + deletedCount;
     return { fields, tombstoneCount };
   }

@@ -29,15 +29,15 @@ export async function writeNewStore(
     database.run("PRAGMA fullfsync = ON");
     database.run("BEGIN IMMEDIATE");
     createTables(database);
-    const { table, storeRow } = new StoredRows(database, path);
+    const rows = new StoredRows(database, path);
     let [rowCount, checksumSum] = [0, 0];
     for await (const item of items) {
-      checksumSum = (checksumSum + table.insert(item)) | 0;
+      checksumSum = (checksumSum + rows.insert(item)) | 0;
       if (++rowCount % itemsAtOnce > 0) continue;
       onProgress(rowCount);
       await Bun.sleep(0);
     }
-    storeRow.write({ ...storeRow.read(), rowCount, checksumSum });
+    rows.storeRow.write({ ...rows.storeRow.read(), rowCount, checksumSum });
     database.run("COMMIT");
   } catch (error) {
     throw explainSqliteError(error, path);

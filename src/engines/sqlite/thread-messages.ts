@@ -1,12 +1,14 @@
-// The messages between the `SqliteEngine` and its thread. They are arrays as JSON text, which takes a fraction of the
-// time that copies of objects take, and field names would make the text twice as long. Each request gets one answer, and
-// answers come in the order of the requests.
+// The messages between the `SqliteEngine` and its thread. They are JSON text, which takes a fraction of the time that
+// copies of objects take. Each request gets one answer, and answers come in the order of the requests. The first
+// character of a message from the thread says what it is.
 
 import type { Change, PlannedChange, Version } from "../../collection/engine.ts";
-import type { StoreTrouble } from "./sqlite-errors.ts";
 import type { StoreSummary } from "./stored-rows.ts";
 
-/** `replaces` is the version of the row that this one makes obsolete, or 0 if there is none. */
+/**
+ * A row is an array, because field names would make the text twice as long. `replaces` is the version of the row that
+ * this one makes obsolete, or 0 if there is none.
+ */
 export type Row = readonly [version: Version, position: Version, id: string, json: string | null, replaces: Version];
 
 export interface OpenOptions {
@@ -15,26 +17,21 @@ export interface OpenOptions {
   readonly lockWaitMs: number;
 }
 
-export type ToThread =
-  | readonly ["open", options: OpenOptions]
-  | readonly ["commit", rows: readonly Row[]]
+/** What the thread can be asked to do. A request is the name of a method and its arguments. */
+export interface ThreadRequests {
+  open(options: OpenOptions): void | Promise<void>;
+  commit(rows: readonly Row[]): void;
   /** Makes sure that a commit of unknown outcome is never replayed. */
-  | readonly ["settle"]
-  | readonly ["summary"]
-  | readonly ["page", after: Version]
-  | readonly ["check-ready"]
-  | readonly ["close"];
+  settle(): void;
+  summary(): StoreSummary;
+  page(after: Version): readonly Row[];
+  checkReady(): void;
+  /** Returns false if SQLite still has the file open. Then the thread must not be terminated. */
+  close(): boolean;
+}
 
-export type FromThread =
-  | readonly ["done"]
-  | readonly ["summary", summary: StoreSummary]
-  | readonly ["page", rows: readonly Row[]]
-  /** `isClosed` is false if SQLite still has the file open. Then the thread must not be terminated. */
-  | readonly ["closed", isClosed: boolean]
-  | readonly ["failed", message: string, undecided: boolean, needsRestart: boolean, trouble: StoreTrouble | null]
-  /** These two are not answers to a request. */
-  | readonly ["warning", message: string]
-  | readonly ["doubt", message: string];
+/** How a message from the thread begins. Warnings and doubts are not answers to a request. */
+export const marks = { answer: "=", failure: "!", warning: "?", doubt: "#" } as const;
 
 export function rowsOf(changes: readonly PlannedChange[]): Row[] {
   return changes.map(({ version, position, id, json, replaces }) => [version, position, id, json, replaces ?? 0]);
