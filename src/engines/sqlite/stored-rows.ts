@@ -3,19 +3,14 @@
 // million.
 
 import type { Database } from "bun:sqlite";
-import type { Bookmark, Change, Version } from "../../collection/engine.ts";
+import type { Change, Version } from "../../collection/engine.ts";
 import { rowChecksum } from "./row-checksum.ts";
 import { damaged, explainSqliteError } from "./sqlite-errors.ts";
 import { StoreRow } from "./store-row.ts";
-import type { Row } from "./thread-messages.ts";
+import type { Row, StoreSummary } from "./thread-messages.ts";
 
 /** How many rows a page has. Larger pages are not faster, and take more memory. */
 const pageRows = 1_000;
-
-/** A store at one moment, before its rows are read. */
-export interface StoreSummary extends Bookmark {
-  readonly prunedThrough: Version;
-}
 
 export class StoredRows {
   readonly storeRow: StoreRow;

@@ -2,14 +2,18 @@
 // copies of objects take. Each request gets one answer, and answers come in the order of the requests. The first
 // character of a message from the thread says what it is.
 
-import type { Change, PlannedChange, Version } from "../../collection/engine.ts";
-import type { StoreSummary } from "./stored-rows.ts";
+import type { Bookmark, Change, PlannedChange, Version } from "../../collection/engine.ts";
 
 /**
  * A row is an array, because field names would make the text twice as long. `replaces` is the version of the row that
  * this one makes obsolete, or 0 if there is none.
  */
 export type Row = readonly [version: Version, position: Version, id: string, json: string | null, replaces: Version];
+
+/** A store at one moment, before its rows are read. */
+export interface StoreSummary extends Bookmark {
+  readonly prunedThrough: Version;
+}
 
 export interface OpenOptions {
   readonly path: string;
