@@ -14,7 +14,6 @@ import { healthcheck } from "./healthcheck.ts";
 import { helpCommand } from "./help.ts";
 import { importItems } from "./import.ts";
 import { list } from "./list.ts";
-import { recover } from "./recover.ts";
 import { remove } from "./remove.ts";
 import { restore } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
@@ -36,7 +35,6 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   check,
-  recover,
   doctor,
   healthcheck,
   user,

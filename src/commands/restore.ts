@@ -6,7 +6,7 @@ import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { timeStamp } from "../files/time-stamp.ts";
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { interruptible, untilAborted } from "./interruptible.ts";
@@ -101,7 +101,7 @@ function openBackup(file: string): Snapshot {
   const [finding] = checkSqlite(file).findings;
   if (finding === undefined) return SqliteSnapshot.open(file);
   throw new CommandError(
-    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup, or save what is intact: ${asTyped(`recover ${asWord(file)} NEW`)}`,
+    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup.`,
   );
 }
 

@@ -666,7 +666,6 @@ describe("help", () => {
       "backup",
       "restore",
       "check",
-      "recover",
       "doctor",
       "healthcheck",
       "user",

@@ -195,8 +195,7 @@ describe("errors", () => {
     ["--port 80", 2, "A command comes first"],
     ["--vesion", 2, "Did you mean todoitems --version?"],
     ["--list", 2, "A command has no dashes. Did you mean todoitems list?"],
-    ["recover", 2, "Missing arguments: STORE and NEW."],
-    ["recover sound.db", 2, "Missing argument: NEW."],
+    ["recover sound.db", 2, "Did you mean todoitems restore?"],
     ["check nosuch.db", 3, "nosuch.db: there is no such file. Name a store or a backup, as in: todoitems check FILE"],
     ["serve --port 25101 --https-port 25101", 2, "--port and --https-port are both 25101: give each a port of its own"],
     [
@@ -314,7 +313,6 @@ describe("errors", () => {
       "items.csv.gz: export does not compress. Compress its output, as in: todoitems export --format csv | gzip > items.csv.gz",
     ],
     ["restore nosuch.db", 3, "nosuch.db: there is no such file. Name a backup, as in: todoitems restore FILE"],
-    ["recover nosuch.db new.db", 3, "nosuch.db: there is no such file. Name the damaged store."],
     ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
     ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file; choose another with --store sqlite:PATH"],
     ["serve --port 0 --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
@@ -394,7 +392,7 @@ describe("errors", () => {
       3,
       "this file is compressed. Unpack it first, for example with gunzip",
     ],
-    ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
     [
       "export letter.txt --format json",
       1,
@@ -434,8 +432,6 @@ describe("errors", () => {
       "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
     ],
     ["check -", 3, "A store or a backup must be a file, so it cannot come from standard input."],
-    ["recover damaged.db -", 2, "recover cannot write to standard output. Give the name of a new file instead of -."],
-    ["recover - new.db", 3, "A store or a backup must be a file, so it cannot come from standard input."],
     ["add Buy -n x -n y", 2, "--notes: given twice, with different values. Leave out one of the two"],
     ["edit 3f2a --notes x -n y", 2, "--notes: given twice, with different values."],
     ["edit 3f2a --name x --name y --name z", 2, "--name: given 3 times, with different values."],
@@ -478,7 +474,6 @@ describe("errors", () => {
   for (const line of [
     "backup /sys/b.db --store sqlite:sound.db",
     "restore sound.db --store sqlite:/sys/b.db",
-    "recover sound.db /sys/b.db",
     "export /sys/b.db --format json",
   ])
     test.skipIf(process.platform !== "linux")(`todoitems ${line} names the folder that cannot be written`, async () => {
@@ -542,7 +537,7 @@ describe("success", () => {
     const inFolder = { cwd: commandLine.path(".") };
     const outputs = [
       (await commandLine.runInTerminal("check", ["sound.db"], inFolder)).output,
-      (await commandLine.runInTerminal("recover", ["sound.db", "new.db"], inFolder)).output,
+      (await commandLine.runInTerminal("backup", ["new.db", "--store", "sqlite:sound.db"], inFolder)).output,
     ];
     for (const output of outputs)
       for (const line of output.split("\n"))

@@ -60,7 +60,7 @@ export function checkSqlite(path: string): CheckReport {
  * One mark is enough, because damage may have destroyed the other. So this accepts any SQLite file, and `checkOwner`
  * refuses those of other programs.
  */
-export function refuseForeign(path: string): void {
+function refuseForeign(path: string): void {
   const start = Buffer.alloc(100);
   const file = openSync(path, "r");
   try {

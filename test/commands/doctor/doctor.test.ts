@@ -86,7 +86,7 @@ describe("the store", () => {
     writeFileSync(path, readFileSync(path).fill(0xff, 4096));
     const { exitCode, findings } = await patient.examine("Store", args);
     expect(findings).toMatchObject([{ verdict: "fail" }]);
-    expect(findings[0]?.hint).toContain("todoitems recover");
+    expect(findings[0]?.hint).toContain("todoitems restore FILE --force");
     expect(exitCode).toBe(1);
   });
 

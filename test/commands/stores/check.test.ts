@@ -1,18 +1,8 @@
-// `todoitems check` and `recover`, run as processes.
+// `todoitems check`, run as a process.
 
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
 import { CheckReport } from "../../../src/commands/stores/check-report.ts";
@@ -131,7 +121,7 @@ describe("check", () => {
     spoil(store, "changed 33");
     const { exitCode, stdout } = await run("check", store);
     expect(stdout).toContain(`damaged: version ${row?.version}, item ${row?.id}: its checksum is wrong`);
-    expect(stdout).toContain("todoitems recover");
+    expect(stdout).toContain("todoitems restore FILE --force");
     expect(exitCode).toBe(1);
   });
 
@@ -213,71 +203,6 @@ describe("check", () => {
     } finally {
       await store.dispose();
     }
-  });
-});
-
-describe("recover", () => {
-  test("saves a store that SQLite refuses, names what it left, and does not touch the damaged files", async () => {
-    const store = copy("store.db", { log: false });
-    spoil(store, "SQLite format 3");
-    spoil(store, "changed 33");
-    const before = readFileSync(store);
-    const { exitCode, stdout } = await run("recover", store, "new.db");
-    const [, found, saved, lost] = /Found (\d+) rows in .*: (\d+) saved, (\d+) lost/.exec(stdout)?.map(Number) ?? [];
-    expect({ exitCode, lost }).toEqual({ exitCode: 1, lost: 1 });
-    expect(found).toBe((saved ?? 0) + (lost ?? 0));
-    expect(stdout).toContain("lost: page 1,");
-    expect(stdout).toMatch(/lost: version \d+, item 00000000-0000-4000-8000-000000000033/);
-    expect(readFileSync(store)).toEqual(before);
-    expect(await run("check", "new.db")).toMatchObject({ exitCode: 0 });
-    const service = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path("new.db")}`] });
-    const list = JSON.parse(await service.list()) as unknown[];
-    await service.stop();
-    expect(list).toHaveLength(itemCount() - 1);
-    expect(await run("recover", store, "new.db")).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("exists already"),
-    });
-  });
-
-  for (const bytes of [600, 4_096])
-    test(`of a store that was cut to ${bytes} bytes saves nothing, says so, and makes no store`, async () => {
-      const store = copy("cut.db", { log: false });
-      truncateSync(store, bytes);
-      expect(await run("recover", store, "nothing.db")).toEqual({
-        exitCode: 1,
-        stdout: "",
-        stderr: expect.stringContaining("error: Nothing could be saved: no row of"),
-      });
-      expect(existsSync(path("nothing.db"))).toBe(false);
-    });
-
-  test("of a sound store without rows makes an empty store", async () => {
-    await writeDamageable(path("empty.db"), 0);
-    expect(await run("recover", "empty.db", "also-empty.db")).toMatchObject({ exitCode: 0 });
-    expect(await run("check", "also-empty.db")).toMatchObject({ exitCode: 0 });
-  });
-
-  test("names lost pages that follow each other as a range, and writes all counts alike", async () => {
-    const store = path("long.db");
-    const written = await writeDamageable(store, 1_500);
-    copyFileSync(`${store}.original`, store);
-    rmSync(`${store}-wal`, { force: true });
-    truncateSync(store, statSync(store).size - 3 * 4_096);
-    const { exitCode, stdout } = await run("recover", store, "shorter.db");
-    expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/Found (1,\d{3}) rows in .*: \1 saved, 0 lost, and \d+ pages with/);
-    expect(stdout).toMatch(/^ {2}lost: pages \d+ to \d+, with all rows that were not found elsewhere$/m);
-    expect(written.size).toBeGreaterThan(1_500);
-  });
-
-  test("saves the commits that follow a damaged place in the log", async () => {
-    const store = copy("store.db", { log: true });
-    const log = readFileSync(`${store}-wal`);
-    log[5_000] = (log[5_000] ?? 0) ^ 1;
-    writeFileSync(`${store}-wal`, log);
-    const { stdout } = await run("recover", store, "from-log.db", "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ items: itemCount(), lost: 0 });
   });
 });
 

@@ -1,22 +1,8 @@
-// Writes stores with tombstones and with rows that fill several pages, and damages files with random bytes.
+// Writes stores with tombstones, and with rows that fill several pages.
 
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import type { Change, PlannedChange } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
-
-export type Random = () => number;
-
-/** Returns random numbers from 0 up to, but not including, 1. The same seed gives the same numbers (xorshift). */
-export function randomFrom(seed: number): Random {
-  let state = (seed * 2_654_435_761) >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state / 2 ** 32;
-  };
-}
 
 const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
@@ -55,12 +41,4 @@ export async function writeDamageable(path: string, itemCount: number): Promise<
   if (existsSync(`${original}-wal`)) copyFileSync(`${original}-wal`, `${path}-wal`);
   await engine.close();
   return written;
-}
-
-/** Overwrites `length` bytes of a file with random bytes. If `length` is 0, flips one bit of the byte at `offset`. */
-export function damage(path: string, offset: number, length: number, random: Random): void {
-  const bytes = readFileSync(path);
-  if (length === 0) bytes[offset] = (bytes[offset] ?? 0) ^ (1 << Math.floor(random() * 8));
-  for (let n = 0; n < length; n++) bytes[offset + n] = Math.floor(random() * 256);
-  writeFileSync(path, bytes);
 }
