@@ -15,6 +15,7 @@ import {
   requireFile,
   storeFlag,
   storeOf,
+  withStoreAdvice,
 } from "./stores/store-setting.ts";
 
 export const check = defineCommand(
@@ -51,7 +52,7 @@ function markAdvice(id: string): string {
 export async function checkStore(store: KeptStore, advice = ""): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
   requireFile(store.path, `Name a store or a backup, as in: ${asTyped("check FILE")}${advice}`);
-  return checkSqlite(store.path);
+  return withStoreAdvice(store.path, async () => checkSqlite(store.path));
 }
 
 export function describeVerdict(store: KeptStore, isSound: boolean): string {

@@ -1,5 +1,6 @@
 // All commands, in the order in which the help lists them.
 
+import { accept } from "./accept.ts";
 import { add } from "./add.ts";
 import { backup } from "./backup.ts";
 import { certificate } from "./certificate.ts";
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   check,
+  accept,
   doctor,
   healthcheck,
   user,

@@ -666,6 +666,7 @@ describe("help", () => {
       "backup",
       "restore",
       "check",
+      "accept",
       "doctor",
       "healthcheck",
       "user",

@@ -15,8 +15,7 @@ beforeAll(async () => {
   writeFileSync(commandLine.path("letter.txt"), "Dear Ann, this is not what you expected. ".repeat(5));
   writeFileSync(commandLine.path("items.csv"), "ID,Name\n,milk\n");
   writeFileSync(commandLine.path("bad-id.json"), '[{"ID":7,"Name":"seven"}]');
-  const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
-  await engine.load();
+  const engine = await SqliteEngine.open(commandLine.path("sound.db"));
   await engine.close();
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
@@ -289,11 +288,15 @@ describe("errors", () => {
     ["backup folder --store sqlite:sound.db", 1, "folder is a folder. Name a file in it, such as folder/backup.db"],
     ["backup folder --force --store sqlite:sound.db", 1, "folder is a folder. Name a file in it"],
     ["check folder", 3, "folder is a folder, not a file."],
-    ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    [
+      "check letter.txt",
+      3,
+      "letter.txt: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup.",
+    ],
     [
       "restore items.csv",
       3,
-      "items.csv: this is not a todoitems store. Name a store or a backup. To add the items of an export, use: todoitems import items.csv",
+      "items.csv: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup. To add the items of an export, use: todoitems import items.csv",
     ],
     ["check sound.db --store sqlite:damaged.db", 2, "There are two stores, sound.db and the one of --store. Name one."],
     ["serve --port 0 --store memory: --seed bad-id.json", 1, "item 1: The field", "the item gets a new ID."],
@@ -314,14 +317,14 @@ describe("errors", () => {
     ],
     ["restore nosuch.db", 3, "nosuch.db: there is no such file. Name a backup, as in: todoitems restore FILE"],
     ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
-    ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file; choose another with --store sqlite:PATH"],
-    ["serve --port 0 --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
+    ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file"],
+    ["serve --port 0 --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder ", "nosuch does not exist"],
     [
       "serve --store sqlite:damaged.db",
       1,
-      'damaged.db: the file is damaged; see what is damaged with "todoitems check',
+      'damaged.db: the store is damaged: its pages do not fit together. See what is damaged with "todoitems check',
     ],
-    ["serve --store sqlite:letter.txt", 1, "letter.txt: this is not a SQLite file; choose another"],
+    ["serve --store sqlite:letter.txt", 1, "letter.txt: this is not a SQLite file. Choose another"],
     [
       `${https} --tls-cert nosuch.pem`,
       1,
@@ -392,7 +395,11 @@ describe("errors", () => {
       3,
       "this file is compressed. Unpack it first, for example with gunzip",
     ],
-    ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    [
+      "check letter.txt",
+      3,
+      "letter.txt: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup.",
+    ],
     [
       "export letter.txt --format json",
       1,

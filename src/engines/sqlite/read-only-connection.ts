@@ -2,7 +2,7 @@
 // as on a read-only disk, the file is opened without a lock.
 
 import { constants, Database } from "bun:sqlite";
-import { realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { checkOwner } from "./schema.ts";
@@ -21,11 +21,29 @@ export function openForReading(path: string): Database {
     database = connectForReading(path);
     checkOwner(database, path);
     const finding = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check;
-    if (finding !== "ok") throw damaged(path, `SQLite finds: ${finding}`);
+    if (finding !== "ok") throw damaged(path, "its pages do not fit together");
     return database;
   } catch (error) {
     database?.close();
+    const explained = explainSqliteError(error, path);
+    if (explained instanceof SqliteStoreError && explained.trouble === "damaged") refuseUnreadable(path);
+    throw explained;
+  }
+}
+
+/**
+ * Throws if the disk cannot read the file: SQLite calls some read errors damage. Call this when this process has closed
+ * the store, because closing any descriptor of the file drops SQLite's locks on it.
+ */
+export function refuseUnreadable(path: string): void {
+  const buffer = Buffer.alloc(1024 ** 2);
+  const file = openSync(path, "r");
+  try {
+    while (readSync(file, buffer) > 0);
+  } catch (error) {
     throw explainSqliteError(error, path);
+  } finally {
+    closeSync(file);
   }
 }
 
