@@ -4,7 +4,8 @@
 import { Database } from "bun:sqlite";
 import { copyFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { bunCommand } from "../../src/serve/bun-command.ts";
+
+import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";

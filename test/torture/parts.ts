@@ -1,14 +1,13 @@
 // All parts of `npm run torture`, in the order in which they run.
 
 import manifest from "../../package.json";
+import { changedFilesPart, undisturbedPart } from "../faults/changed-files.ts";
 import { corruptionPart } from "../faults/corruption.ts";
 import { failedSyncPart } from "../faults/failed-sync.ts";
 import { failoverRounds } from "../faults/failover-rounds.ts";
 import { fullDiskPart } from "../faults/full-disk.ts";
 import { killRounds } from "../faults/kill-rounds.ts";
 import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
-import { replacedFilesPart } from "../faults/replaced-files.ts";
-import { shareFile } from "../faults/shared-file.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
 import { streamsPart } from "../fuzz/connections.ts";
 import { requestsPart } from "../fuzz/requests.ts";
@@ -49,15 +48,6 @@ const slowDiskKillPart: Part = {
         Object.assign(tally.notes, { "unanswered writes": unanswered, "of these stored": happened });
       },
     });
-  },
-};
-
-const sharedFilePart: Part = {
-  name: "shared file",
-  promise: "Reads, backups and checkpoints of other programs cause no false alarm.",
-  weight: 3,
-  async run({ tally, seconds }) {
-    await shareFile(seconds * 1_000, tally);
   },
 };
 
@@ -109,8 +99,8 @@ export const parts: readonly Part[] = [
   lyingSyncPart,
   fullDiskPart,
   corruptionPart,
-  replacedFilesPart,
-  sharedFilePart,
+  changedFilesPart,
+  undisturbedPart,
   failoverPart,
   simulationPart,
   requestsPart,
