@@ -46,7 +46,7 @@ export const whiteBoxTest = executable === undefined ? test : test.skip;
  * can choose. The services that a test starts are stopped after it.
  */
 export function describeBlackBox(title: string, define: (start: StartBlackBox) => void): void {
-  for (const kind of engineKinds.filter(({ isHidden }) => executable === undefined || !isHidden)) {
+  for (const kind of engineKinds) {
     describe(`${title} [${kind.name}]`, () => {
       const stops: (() => Promise<void>)[] = [];
       afterEach(async () => {

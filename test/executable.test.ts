@@ -11,9 +11,7 @@ import { compile } from "../scripts/executables/compile.ts";
 import { licenceText } from "../scripts/executables/licences.ts";
 import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
-import { eventually } from "./eventually.ts";
 import { marker, writeHostileFiles } from "./hostile-files.ts";
-import { onLinux } from "./processes.ts";
 import { Program, runProgram } from "./program.ts";
 
 const built = temporaryFolder();
@@ -103,28 +101,12 @@ test("an executable knows its version, and names a mistake", async () => {
   expect(await run("nosuch")).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("nosuch") });
 });
 
-onLinux("on Linux", () => {
-  const traced = Bun.which("strace") === null ? test.skip : test;
-  traced("an executable moves its commits to a thread if the disk is slow", async () => {
-    const service = await serve("--store", sqlite());
-    const delay = ["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=20000"];
-    const tracer = Bun.spawn(["strace", "-f", "-p", String(service.pid), ...delay], { stderr: "pipe" });
-    try {
-      // strace prints a line once it has attached itself to the service.
-      await tracer.stderr.getReader().read();
-      const create = async () => expect((await service.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
-      const moved = service.stderrLine();
-      await eventually(async () => {
-        await create();
-        expect(Bun.peek.status(moved)).toBe("fulfilled");
-      });
-      expect(await moved).toContain("From now on commits have a thread of their own");
-      await create();
-    } finally {
-      tracer.kill("SIGINT");
-      await tracer.exited;
-    }
-  });
+test("an executable finds the program of its SQLite thread, and keeps what it has stored", async () => {
+  const service = await serve("--store", sqlite());
+  expect((await service.send("POST", "/api/todoitems/", "{}")).status).toBe(201);
+  expect((await service.stop()).exitCode).toBe(0);
+  const next = await serve("--store", sqlite());
+  expect(JSON.parse(await next.list())).toHaveLength(1);
 });
 
 test("the bill of materials and the licences name every package inside", () => {

@@ -18,7 +18,7 @@ export interface CompileOptions {
 const source = (path: string) => join(projectFolder, "src", path);
 
 /** The main program must be first. The other one is the program of its SQLite thread. */
-const entryPoints = [source("main.ts"), source("engines/sqlite/commit-thread-main.ts")];
+const entryPoints = [source("main.ts"), source("engines/sqlite/sqlite-thread.ts")];
 
 /** What the bundler has put into the executable, besides the page. */
 export interface Compiled {

@@ -3,11 +3,13 @@
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { realPathOf } from "../engines/sqlite/open-store.ts";
+import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped } from "../program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";
-import { copyStore, isSameFile, refuseLog } from "./stores/store-copy.ts";
+import { copyStore, isSameFile, withStoreLock } from "./stores/store-copy.ts";
 import {
   followLink,
   type KeptStore,
@@ -17,7 +19,7 @@ import {
   storeFlag,
   storeOf,
 } from "./stores/store-setting.ts";
-import { describeSummary, timeStamp } from "./stores/store-summary.ts";
+import { describeSummary } from "./stores/store-summary.ts";
 import type { StoreSummary } from "./stores/store-writer.ts";
 import { standardOutput, writeAll } from "./write-all.ts";
 
@@ -55,10 +57,28 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
     refuseLog(path);
   };
   refuse();
-  return copyStore(await openSnapshot(store), path, {
-    like: store.engine === "sqlite" ? store.path : undefined,
-    beforeRename: refuse,
+  const lock = `${realPathOf(path)}-lock`;
+  const hadLock = existsSync(lock);
+  // The lock is needed because another backup to the same file would use the same partial file.
+  return withStoreLock(path, async () => {
+    try {
+      refuse();
+      return await copyStore(await openSnapshot(store), path, {
+        like: store.engine === "sqlite" ? store.path : undefined,
+        beforeRename: refuse,
+      });
+    } finally {
+      // A backup is one file.
+      if (!hadLock) rmSync(lock, { force: true });
+    }
   });
+}
+
+/** Throws if there is a log beside a path where a new store will be. It belongs to a store that was there. */
+function refuseLog(path: string): void {
+  const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
+  if (log !== undefined)
+    throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
 }
 
 /** Writes the backup to a temporary file first, so that only a complete and verified backup is sent. */

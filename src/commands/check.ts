@@ -1,6 +1,6 @@
 // `todoitems check`: reads a whole store and says whether it is sound.
 
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped } from "../program-name.ts";
 import { widthOf } from "../serve/wrapped-text.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { mayBeId } from "./find-item.ts";
@@ -15,6 +15,7 @@ import {
   requireFile,
   storeFlag,
   storeOf,
+  withStoreAdvice,
 } from "./stores/store-setting.ts";
 
 export const check = defineCommand(
@@ -51,12 +52,11 @@ function markAdvice(id: string): string {
 export async function checkStore(store: KeptStore, advice = ""): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
   requireFile(store.path, `Name a store or a backup, as in: ${asTyped("check FILE")}${advice}`);
-  return checkSqlite(store.path);
+  return withStoreAdvice(store.path, async () => checkSqlite(store.path));
 }
 
 export function describeVerdict(store: KeptStore, isSound: boolean): string {
   if (isSound) return "The store is sound.";
-  return store.engine === "sqlite"
-    ? `The store is damaged. Stop the service, and keep the file. Then restore a backup, or save what is intact: ${asTyped(`recover ${asWord(store.path)} NEW`)}`
-    : `The store is damaged. Restore a backup: ${asTyped("restore FILE --force")}`;
+  const stop = store.engine === "sqlite" ? "Stop the service, then restore" : "Restore";
+  return `The store is damaged. ${stop} a backup: ${asTyped("restore FILE --force")}`;
 }

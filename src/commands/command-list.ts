@@ -1,5 +1,6 @@
 // All commands, in the order in which the help lists them.
 
+import { accept } from "./accept.ts";
 import { add } from "./add.ts";
 import { backup } from "./backup.ts";
 import { certificate } from "./certificate.ts";
@@ -14,7 +15,6 @@ import { healthcheck } from "./healthcheck.ts";
 import { helpCommand } from "./help.ts";
 import { importItems } from "./import.ts";
 import { list } from "./list.ts";
-import { recover } from "./recover.ts";
 import { remove } from "./remove.ts";
 import { restore } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
@@ -36,7 +36,7 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   check,
-  recover,
+  accept,
   doctor,
   healthcheck,
   user,

@@ -2,6 +2,7 @@
 
 import { type HttpError, isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
+import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
 import { asTyped } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
@@ -42,7 +43,10 @@ export function describeFailure(error: unknown): { message: string; exitCode: nu
     const isExplained = isTodoError(cause) || cause instanceof CommandError;
     return { message: error.message, exitCode: isExplained ? describeFailure(cause).exitCode : error.exitCode };
   }
-  if (error instanceof StoreError) return { message: error.message, exitCode: exitCodes.unreachable };
+  if (error instanceof StoreError) {
+    const isInUse = error instanceof SqliteStoreError && error.trouble === "in use";
+    return { message: error.message, exitCode: isInUse ? exitCodes.refused : exitCodes.unreachable };
+  }
   if (isSystemError(error))
     return {
       message: `${"path" in error ? `${error.path}: ` : ""}${systemReason(error)}.`,

@@ -5,8 +5,8 @@ import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
-import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
+import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { Access } from "../http/access.ts";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
 import { App } from "../http/app.ts";
@@ -22,10 +22,12 @@ import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
+import { giveUp } from "./give-up.ts";
 import { checksHosts, isLoopback } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
 import { type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
+import { withAdvice } from "./store-advice.ts";
 
 /**
  * While the store is unavailable, many requests fail with the same error. The same error is logged again only after
@@ -61,7 +63,8 @@ export async function startInstance(settings: Settings, environment: Environment
   const metrics = new InstanceMetrics();
   // If the users cannot be read, the start is refused. So read them before a new store is made.
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
-  const collection = await openCollection(settings, metrics, log);
+  const doubt = Promise.withResolvers<string>();
+  const collection = await openCollection(settings, metrics, log, doubt.resolve);
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
@@ -73,6 +76,12 @@ export async function startInstance(settings: Settings, environment: Environment
   const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
+  const givenUp = doubt.promise.then(async (finding): Promise<never> => {
+    if (settings.store.engine === "sqlite") await giveUp(collection, settings.store.path, finding, log);
+    // The requests that came in the meantime were refused; let their answers leave.
+    await stopAnswering(app, servers, closeMsMax);
+    process.exit(1);
+  });
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
     itemCount: collection.count,
@@ -89,7 +98,7 @@ export async function startInstance(settings: Settings, environment: Environment
       app.announceStop();
       for (const server of servers) server.drain();
       await Bun.sleep(delaySeconds * 1_000);
-      return stop(collection, app, servers, settings, log);
+      return stop(collection, app, servers, settings, log, givenUp);
     },
   };
 }
@@ -100,10 +109,9 @@ async function stop(
   servers: readonly RunningServer[],
   { shutdownGraceSeconds }: Settings,
   log: Log,
+  givenUp: Promise<never>,
 ): Promise<number> {
-  app.changeFeed.stop();
-  const cutCounts = await Promise.all(servers.map((server) => server.stop(shutdownGraceSeconds * 1_000)));
-  const cutCount = cutCounts.reduce((sum, count) => sum + count, 0);
+  const cutCount = await stopAnswering(app, servers, shutdownGraceSeconds * 1_000);
   if (cutCount > 0) {
     log(
       "warn",
@@ -118,6 +126,7 @@ async function stop(
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
+    if (error instanceof SqliteStoreError && error.trouble === "in doubt") return givenUp;
     log(
       "error",
       error.undecided
@@ -128,14 +137,40 @@ async function stop(
   }
 }
 
+/** Resolves to the number of requests that were cut off. */
+async function stopAnswering(app: App, servers: readonly RunningServer[], graceMs: number): Promise<number> {
+  app.changeFeed.stop();
+  const cutCounts = await Promise.all(servers.map((server) => server.stop(graceMs)));
+  return cutCounts.reduce((sum, count) => sum + count, 0);
+}
+
 async function failAfter(ms: number): Promise<never> {
   await Bun.sleep(ms);
   throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
 }
 
-async function openCollection(settings: Settings, metrics: InstanceMetrics, log: Log): Promise<TodoCollection> {
+async function openCollection(
+  settings: Settings,
+  metrics: InstanceMetrics,
+  log: Log,
+  onDoubt: (finding: string) => void,
+): Promise<TodoCollection> {
+  try {
+    return await openSeeded(settings, metrics, log, onDoubt);
+  } catch (error) {
+    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
+    throw advised === undefined ? error : new StoreError(advised, { cause: error });
+  }
+}
+
+async function openSeeded(
+  settings: Settings,
+  metrics: InstanceMetrics,
+  log: Log,
+  onDoubt: (finding: string) => void,
+): Promise<TodoCollection> {
   const seed = readSeed(settings);
-  const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log), {
+  const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log, onDoubt), {
     readOnly: settings.readOnly || settings.demo,
     fieldNames: settings.fieldNames,
     storeBytesMax: settings.storeBytesMax,
@@ -149,7 +184,12 @@ async function openCollection(settings: Settings, metrics: InstanceMetrics, log:
   return collection;
 }
 
-async function openEngine(settings: Settings, seeding: boolean, log: Log): Promise<Engine> {
+async function openEngine(
+  settings: Settings,
+  seeding: boolean,
+  log: Log,
+  onDoubt: (finding: string) => void,
+): Promise<Engine> {
   const { store, demo } = settings;
   const readOnly = settings.readOnly && !seeding;
   if (demo || store.engine === "memory") return new MemoryEngine();
@@ -158,11 +198,13 @@ async function openEngine(settings: Settings, seeding: boolean, log: Log): Promi
     const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
     return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
   }
-  const onWarning = (message: string) => log("warn", message);
-  if (readOnly) return new SqliteEngine(store.path, { readOnly, onWarning });
-  const onThread = (syncMs: number) =>
-    log("info", `The disk takes ${syncMs.toFixed(1)} ms for a sync. From now on commits have a thread of their own`);
-  return new ServedSqliteEngine(store.path, { onWarning, onThread });
+  return SqliteEngine.open(store.path, {
+    readOnly,
+    // A service that is being replaced may still be stopping.
+    lockWaitMs: (settings.shutdownDelaySeconds + settings.shutdownGraceSeconds) * 1_000 + closeMsMax,
+    onWarning: (message) => log("warn", message),
+    onDoubt,
+  });
 }
 
 /** Counts and logs failures of the store, and logs when the store works again. */

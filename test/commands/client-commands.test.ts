@@ -666,7 +666,7 @@ describe("help", () => {
       "backup",
       "restore",
       "check",
-      "recover",
+      "accept",
       "doctor",
       "healthcheck",
       "user",

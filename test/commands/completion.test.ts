@@ -32,8 +32,6 @@ const offers: Record<string, string[]> = {
   "todoitems check o": files,
   "todoitems backup --store ": ["postgres://", "sqlite:"],
   "todoitems backup --store oth": [],
-  "todoitems recover o": files,
-  "todoitems recover x o": files,
   "todoitems list ": [],
   "todoitems add o": [],
   "todoitems show ": [],

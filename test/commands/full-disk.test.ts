@@ -13,8 +13,7 @@ let commandLine: CommandLine;
 beforeAll(async () => {
   commandLine = await CommandLine.start();
   await commandLine.store(item(ids.one));
-  const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
-  await engine.pull();
+  const engine = await SqliteEngine.open(commandLine.path("sound.db"));
   await engine.close();
 });
 afterAll(() => commandLine.dispose());

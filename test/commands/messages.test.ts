@@ -15,8 +15,7 @@ beforeAll(async () => {
   writeFileSync(commandLine.path("letter.txt"), "Dear Ann, this is not what you expected. ".repeat(5));
   writeFileSync(commandLine.path("items.csv"), "ID,Name\n,milk\n");
   writeFileSync(commandLine.path("bad-id.json"), '[{"ID":7,"Name":"seven"}]');
-  const engine = new SqliteEngine(commandLine.path("sound.db"), { readOnly: false });
-  await engine.load();
+  const engine = await SqliteEngine.open(commandLine.path("sound.db"));
   await engine.close();
   const bytes = readFileSync(commandLine.path("sound.db"));
   writeFileSync(commandLine.path("damaged.db"), bytes.fill(0xff, 4096 * 3));
@@ -195,8 +194,7 @@ describe("errors", () => {
     ["--port 80", 2, "A command comes first"],
     ["--vesion", 2, "Did you mean todoitems --version?"],
     ["--list", 2, "A command has no dashes. Did you mean todoitems list?"],
-    ["recover", 2, "Missing arguments: STORE and NEW."],
-    ["recover sound.db", 2, "Missing argument: NEW."],
+    ["recover sound.db", 2, "Did you mean todoitems restore?"],
     ["check nosuch.db", 3, "nosuch.db: there is no such file. Name a store or a backup, as in: todoitems check FILE"],
     ["serve --port 25101 --https-port 25101", 2, "--port and --https-port are both 25101: give each a port of its own"],
     [
@@ -290,11 +288,15 @@ describe("errors", () => {
     ["backup folder --store sqlite:sound.db", 1, "folder is a folder. Name a file in it, such as folder/backup.db"],
     ["backup folder --force --store sqlite:sound.db", 1, "folder is a folder. Name a file in it"],
     ["check folder", 3, "folder is a folder, not a file."],
-    ["check letter.txt", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    [
+      "check letter.txt",
+      3,
+      "letter.txt: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup.",
+    ],
     [
       "restore items.csv",
       3,
-      "items.csv: this is not a todoitems store. Name a store or a backup. To add the items of an export, use: todoitems import items.csv",
+      "items.csv: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup. To add the items of an export, use: todoitems import items.csv",
     ],
     ["check sound.db --store sqlite:damaged.db", 2, "There are two stores, sound.db and the one of --store. Name one."],
     ["serve --port 0 --store memory: --seed bad-id.json", 1, "item 1: The field", "the item gets a new ID."],
@@ -314,16 +316,15 @@ describe("errors", () => {
       "items.csv.gz: export does not compress. Compress its output, as in: todoitems export --format csv | gzip > items.csv.gz",
     ],
     ["restore nosuch.db", 3, "nosuch.db: there is no such file. Name a backup, as in: todoitems restore FILE"],
-    ["recover nosuch.db new.db", 3, "nosuch.db: there is no such file. Name the damaged store."],
     ["backup --store sqlite:nosuch.db", 3, "there is no such file. Name the store with --store sqlite:PATH"],
-    ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file; choose another with --store sqlite:PATH"],
-    ["serve --port 0 --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder does not exist;"],
+    ["serve --store sqlite:folder", 1, "folder: this is a folder, not a file"],
+    ["serve --port 0 --store sqlite:nosuch/x.db", 1, "nosuch/x.db: its folder ", "nosuch does not exist"],
     [
       "serve --store sqlite:damaged.db",
       1,
-      'damaged.db: the file is damaged; see what is damaged with "todoitems check',
+      'damaged.db: the store is damaged: its pages do not fit together. See what is damaged with "todoitems check',
     ],
-    ["serve --store sqlite:letter.txt", 1, "letter.txt: this is not a SQLite file; choose another"],
+    ["serve --store sqlite:letter.txt", 1, "letter.txt: this is not a SQLite file. Choose another"],
     [
       `${https} --tls-cert nosuch.pem`,
       1,
@@ -394,7 +395,11 @@ describe("errors", () => {
       3,
       "this file is compressed. Unpack it first, for example with gunzip",
     ],
-    ["recover letter.txt r.db", 3, "letter.txt: this is not a todoitems store. Name a store or a backup."],
+    [
+      "check letter.txt",
+      3,
+      "letter.txt: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup.",
+    ],
     [
       "export letter.txt --format json",
       1,
@@ -434,8 +439,6 @@ describe("errors", () => {
       "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
     ],
     ["check -", 3, "A store or a backup must be a file, so it cannot come from standard input."],
-    ["recover damaged.db -", 2, "recover cannot write to standard output. Give the name of a new file instead of -."],
-    ["recover - new.db", 3, "A store or a backup must be a file, so it cannot come from standard input."],
     ["add Buy -n x -n y", 2, "--notes: given twice, with different values. Leave out one of the two"],
     ["edit 3f2a --notes x -n y", 2, "--notes: given twice, with different values."],
     ["edit 3f2a --name x --name y --name z", 2, "--name: given 3 times, with different values."],
@@ -478,7 +481,6 @@ describe("errors", () => {
   for (const line of [
     "backup /sys/b.db --store sqlite:sound.db",
     "restore sound.db --store sqlite:/sys/b.db",
-    "recover sound.db /sys/b.db",
     "export /sys/b.db --format json",
   ])
     test.skipIf(process.platform !== "linux")(`todoitems ${line} names the folder that cannot be written`, async () => {
@@ -542,7 +544,7 @@ describe("success", () => {
     const inFolder = { cwd: commandLine.path(".") };
     const outputs = [
       (await commandLine.runInTerminal("check", ["sound.db"], inFolder)).output,
-      (await commandLine.runInTerminal("recover", ["sound.db", "new.db"], inFolder)).output,
+      (await commandLine.runInTerminal("backup", ["new.db", "--store", "sqlite:sound.db"], inFolder)).output,
     ];
     for (const output of outputs)
       for (const line of output.split("\n"))

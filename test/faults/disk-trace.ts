@@ -7,11 +7,12 @@ export type DiskEvent =
   | { readonly kind: "write"; readonly file: string; readonly at: number; readonly bytes: Buffer }
   | { readonly kind: "truncate"; readonly file: string; readonly length: number }
   | { readonly kind: "remove"; readonly file: string }
+  | { readonly kind: "rename"; readonly file: string; readonly to: string }
   | { readonly kind: "sync"; readonly file: string }
   | { readonly kind: "sync folder" }
   | { readonly kind: "answer"; readonly etags: readonly string[] };
 
-const calls = "pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,sendto,write,writev";
+const calls = "pwrite64,ftruncate,fsync,fdatasync,unlink,unlinkat,rename,renameat,renameat2,openat,sendto,write,writev";
 
 /**
  * The words before a command that make strace record it. With -D, strace runs as a detached grandchild, so that signals
@@ -44,21 +45,47 @@ export function readDiskTrace(text: string, folder: string): DiskEvent[] {
 }
 
 function readCall(call: string, line: string, folder: string): DiskEvent | undefined {
+  if (call.startsWith("rename")) {
+    const [from = "", to = ""] = [...line.matchAll(/"([^"]*)"/g)].map(([, path = ""]) => unhex(path).toString());
+    return dirname(to) === folder ? { kind: "rename", file: basename(from), to: basename(to) } : undefined;
+  }
+  if (call === "openat") {
+    const path = unhex(/"([^"]*)"/.exec(line)?.[1] ?? "").toString();
+    const empties = line.includes("O_TRUNC") && dirname(path) === folder;
+    return empties ? { kind: "truncate", file: basename(path), length: 0 } : undefined;
+  }
+  // A small file is written with `write`, from its beginning.
+  if (call === "write" && isIn(folder, line)) return { kind: "write", file: fileOf(line), at: 0, bytes: bytesOf(line) };
   if (/^(sendto|write|writev)$/.test(call)) return readAnswer(line);
   if (call.startsWith("unlink")) {
     const path = unhex(/"([^"]*)"/.exec(line)?.[1] ?? "").toString();
     return dirname(path) === folder ? { kind: "remove", file: basename(path) } : undefined;
   }
-  const path = unhex(/\(\d+<([^>]*)>/.exec(line)?.[1] ?? "").toString();
+  const path = descriptorPath(line);
   if (path === folder) return { kind: "sync folder" };
   if (dirname(path) !== folder) return undefined;
   const file = basename(path);
   if (call === "ftruncate") return { kind: "truncate", file, length: Number(/>, (\d+)/.exec(line)?.[1]) };
   if (call !== "pwrite64") return { kind: "sync", file };
-  const start = line.indexOf('"') + 1;
-  const end = line.indexOf('"', start);
+  const end = line.lastIndexOf('"');
   const at = Number(/^", \d+, (\d+)/.exec(line.slice(end, end + 60))?.[1]);
-  return { kind: "write", file, at, bytes: unhex(line.slice(start, end)) };
+  return { kind: "write", file, at, bytes: bytesOf(line) };
+}
+
+function descriptorPath(line: string): string {
+  return unhex(/\(\d+<([^>]*)>/.exec(line)?.[1] ?? "").toString();
+}
+
+function isIn(folder: string, line: string): boolean {
+  return dirname(descriptorPath(line)) === folder;
+}
+
+function fileOf(line: string): string {
+  return basename(descriptorPath(line));
+}
+
+function bytesOf(line: string): Buffer {
+  return unhex(line.slice(line.indexOf('"') + 1, line.lastIndexOf('"')));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { DiskEvent } from "./disk-trace.ts";
 
 const sectorBytes = 512;
 
-type Change = Extract<DiskEvent, { kind: "write" | "truncate" | "remove" }>;
+type Change = Extract<DiskEvent, { kind: "write" | "truncate" | "remove" | "rename" }>;
 
 export class SimulatedDisk {
   /** The files on the disk, by name. */
@@ -20,8 +20,9 @@ export class SimulatedDisk {
 
   apply(event: DiskEvent): void {
     if (event.kind === "answer") return;
-    if (event.kind === "sync folder") this.#flush((change) => change.kind === "remove");
-    else if (event.kind === "sync") this.#flush((change) => change.file === event.file);
+    if (event.kind === "sync folder") this.#flush((change) => change.kind === "remove" || change.kind === "rename");
+    // A file is synced under the name that it has now; the name itself is synced with its folder.
+    else if (event.kind === "sync") this.#flush((change) => change.file === event.file && change.kind !== "rename");
     else this.#waiting.push(event);
   }
 
@@ -55,6 +56,10 @@ function make(files: Map<string, Buffer>, change: Change): void {
     return;
   }
   const file = files.get(change.file) ?? Buffer.alloc(0);
+  if (change.kind === "rename") {
+    if (files.delete(change.file)) files.set(change.to, file);
+    return;
+  }
   const length = change.kind === "truncate" ? change.length : Math.max(file.length, change.at + change.bytes.length);
   let resized = file.subarray(0, length);
   if (length > file.length) resized = Buffer.concat([file], length);

@@ -1,9 +1,6 @@
-// A disk whose syncs take long. The service then commits in a separate thread, and has to keep the same promises.
+// A disk whose syncs take long.
 
-/**
- * The least time that each sync takes. The service moves its commits to a thread if syncs take more than 2 ms on
- * average.
- */
+/** The least time that each sync takes. */
 const syncMs = 6;
 
 /** Arguments of strace that delay every sync. */
@@ -17,6 +14,3 @@ export const slowDiskLauncher: readonly string[] = [
   ...["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"],
   ...slowSyncs,
 ];
-
-/** A line of the log that says that commits have moved to a thread. */
-export const threadLine = "From now on commits have a thread of their own";

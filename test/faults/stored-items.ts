@@ -14,12 +14,10 @@ export type Items = ReadonlyMap<string, string>;
 export async function readStore(path: string): Promise<Items | StoreError> {
   let engine: SqliteEngine | undefined;
   try {
-    engine = new SqliteEngine(path, { readOnly: false });
+    engine = await SqliteEngine.open(path);
     const rows = new Map<string, { readonly position: number; readonly json: string }>();
-    for (const { id, position, json } of (await engine.pull()).changes) {
-      if (json === null) rows.delete(id);
-      else rows.set(id, { position, json });
-    }
+    for await (const page of (await engine.load()).pages)
+      for (const { id, position, json } of page) if (json !== null) rows.set(id, { position, json });
     const inOrder = [...rows].sort(([, one], [, other]) => one.position - other.position);
     return new Map(inOrder.map(([id, { json }]) => [id, json]));
   } catch (error) {

@@ -18,7 +18,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   if (store.engine === "postgres") {
     const { epoch } = await readCondition(store);
     if (!readOnly) await checkTables(store);
-    return [epoch === undefined ? missingTables(readOnly) : await soundness(store, readOnly)];
+    return [epoch === undefined ? missingTables(readOnly) : await soundness(store)];
   }
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))
@@ -36,7 +36,7 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
       ),
     ];
   if (!existsSync(store.path)) return [pass(`${store.path}: it is made at the first start`)];
-  return [await soundness({ engine: "sqlite", path: followLink(store.path) }, readOnly)];
+  return [await soundness({ engine: "sqlite", path: followLink(store.path) })];
 }
 
 function missingTables(readOnly: boolean): Finding {
@@ -47,18 +47,11 @@ function missingTables(readOnly: boolean): Finding {
   );
 }
 
-async function soundness(store: KeptStore, readOnly: boolean): Promise<Finding> {
+async function soundness(store: KeptStore): Promise<Finding> {
   const { facts, findings, isSound } = await checkStore(store);
   if (!isSound) return fail(`damaged: ${findings.join("; ")}`, describeVerdict(store, false));
   const [, items = "?"] = facts.find(([label]) => label === "Items") ?? [];
-  const text = `${describeStore(store)}: sound, ${items === "1" ? "1 item" : `${items} items`}`;
-  const isOld = facts.some(([label]) => label === "Note");
-  if (isOld && readOnly)
-    return fail(
-      "it has an older schema, and with --read-only it is not brought up to date",
-      "start the service once without --read-only",
-    );
-  return pass(isOld ? `${text}; the first start brings it up to date` : text);
+  return pass(`${describeStore(store)}: sound, ${items === "1" ? "1 item" : `${items} items`}`);
 }
 
 function notWritable(path: string): Finding[] {

@@ -1,22 +1,21 @@
-// Checks a SQLite store: the file, its log, and every row. It only reads, so it can run beside a service.
+// Checks a SQLite store: the file, and every row. It only reads, so it can run beside a service.
 
-import { type Database, SQLiteError } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Change, StoreError, type Version } from "../../collection/engine.ts";
 import { rowFault } from "../../engines/row-rules.ts";
-import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
+import { realPathOf } from "../../engines/sqlite/open-store.ts";
+import { connectForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
 import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
-import { checkOwner, currentSchema, schemaOf } from "../../engines/sqlite/schema.ts";
-import { describeSetAside } from "../../engines/sqlite/set-aside-log.ts";
-import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
+import { checkOwner } from "../../engines/sqlite/schema.ts";
+import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
+import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
-import { Survey } from "../../engines/sqlite/sweep.ts";
-import { scanLog } from "../../engines/sqlite/write-ahead-log.ts";
 import { hasExportName } from "../../files/export-name.ts";
 import { isCompressed } from "../../files/not-text.ts";
 import { asTyped, asWord } from "../../program-name.ts";
 import { CheckReport } from "./check-report.ts";
-import { formatBytes, formatCount } from "./store-summary.ts";
+import { formatBytes } from "./store-summary.ts";
 
 /**
  * SQLite puts this heading before its findings about a database. Only one database is open, so the heading is removed.
@@ -27,31 +26,39 @@ const databaseHeading = "*** in database main ***\n";
 const freeBytesMin = 1024 ** 2;
 
 interface StoredRow extends Change {
-  readonly checksum?: number;
+  readonly checksum: number;
+}
+
+/** The number of rows, and the sum of their checksums in 32 bits. The store has noted both with its last commit. */
+interface RowSums {
+  readonly rowCount: number;
+  readonly checksumSum: number;
 }
 
 export function checkSqlite(path: string): CheckReport {
   const report = new CheckReport();
   refuseForeign(path);
-  checkLog(path, report);
-  const setAside = describeSetAside(path);
-  if (setAside) report.fact("Set aside", `${setAside.text}. ${setAside.hint}`);
+  const file = realPathOf(path);
+  judgeFiles(file);
+  report.fact("File", formatBytes(statSync(file).size));
+  const logBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
+  report.fact("Log", logBytes ? formatBytes(logBytes) : "empty");
   let database: Database | undefined;
   try {
     database = connectForReading(path);
     // The transaction makes all queries see the same state, whatever a service commits in the meantime.
     database.run("BEGIN");
     checkOwner(database, path);
-    checkFile(database, path, report);
-    if (schemaOf(database) === 0) report.finding("the file has no tables");
-    else checkTables(database, path, report);
+    checkFile(database, report);
+    checkStoreRow(database, path, checkRows(database, path, report), report);
+    if (report.isSound) checkLists(database, report);
     reportFreeSpace(database, path, report);
   } catch (error) {
-    if (!isDamage(error)) throw explainSqliteError(error, path);
-    report.finding(`SQLite cannot read further: ${error.message}`);
+    report.finding(`SQLite cannot read further: ${damageOf(error, path)}`);
   } finally {
     database?.close();
   }
+  if (!report.isSound) refuseUnreadable(path);
   return report;
 }
 
@@ -60,11 +67,13 @@ export function checkSqlite(path: string): CheckReport {
  * One mark is enough, because damage may have destroyed the other. So this accepts any SQLite file, and `checkOwner`
  * refuses those of other programs.
  */
-export function refuseForeign(path: string): void {
+function refuseForeign(path: string): void {
   const start = Buffer.alloc(100);
   const file = openSync(path, "r");
   try {
     readSync(file, start, 0, start.length, 0);
+  } catch (error) {
+    throw explainSqliteError(error, path);
   } finally {
     closeSync(file);
   }
@@ -75,97 +84,80 @@ export function refuseForeign(path: string): void {
   const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
   if (hasMark) return;
   const advice = hasExportName(path) ? ` To add the items of an export, use: ${asTyped(`import ${asWord(path)}`)}` : "";
-  throw new StoreError(`${path}: this is not a todoitems store. Name a store or a backup.${advice}`);
-}
-
-function checkLog(path: string, report: CheckReport): void {
-  const { bytes, transactions, bad, isDamaged } = scanLog(path);
-  const place = bad && (bad.frame === 0 ? "its header" : `frame ${bad.frame}, byte ${bad.offset}`);
-  if (isDamaged) report.finding(`the log is damaged at ${place}; complete commits follow that place`);
-  report.fact(
-    "Log",
-    bytes === 0
-      ? "empty"
-      : `${formatBytes(bytes)}, ${formatCount(transactions, "commit")}${bad && !isDamaged ? ", and the start of one that was never completed, which is normal after a crash" : ""}`,
+  throw new StoreError(
+    `${path}: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup.${advice}`,
   );
 }
 
-function checkFile(database: Database, path: string, report: CheckReport): void {
-  const schema = schemaOf(database);
-  report.fact("File", `${formatBytes(statSync(path).size)}, schema ${schema}`);
-  if (schema > 0 && schema < currentSchema)
-    report.fact("Note", "this schema has no checksums; start the service once to bring the store up to date");
+/** What is damaged, according to this error. Throws the error if it does not mean damage. */
+function damageOf(error: unknown, path: string): string {
+  const explained = explainSqliteError(error, path);
+  if (!(explained instanceof SqliteStoreError) || explained.trouble !== "damaged") throw explained;
+  return error instanceof Error ? error.message : explained.message;
+}
+
+function checkFile(database: Database, report: CheckReport): void {
   for (const { integrity_check: finding } of database
     .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
     .iterate())
     if (finding !== "ok") report.finding(`SQLite: ${finding.replace(databaseHeading, "").replaceAll("\n", "; ")}`);
 }
 
-function checkTables(database: Database, path: string, report: CheckReport): void {
-  checkRows(database, report);
-  if (report.isSound) checkHistories(database, report);
-  checkStoreRow(database, path, report);
-}
-
-function checkRows(database: Database, report: CheckReport): void {
-  const survey = new Survey();
+function checkRows(database: Database, path: string, report: CheckReport): RowSums {
   let last: Version = 0;
+  let [rowCount, itemCount, checksumSum] = [0, 0, 0];
   try {
     for (const row of database.query<StoredRow, []>("SELECT * FROM change ORDER BY version").iterate()) {
       last = row.version;
-      survey.note(row);
-      const isWrong = row.checksum !== undefined && row.checksum !== rowChecksum(row);
-      const fault = isWrong ? "its checksum is wrong" : rowFault(row);
+      rowCount++;
+      checksumSum = (checksumSum + row.checksum) | 0;
+      if (row.json !== null) itemCount++;
+      const fault = faultOf(row);
       if (fault !== undefined) report.finding(`version ${row.version}, item ${row.id}: ${fault}`);
     }
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    report.finding(`the rows after version ${last} cannot be read: ${error.message}`);
+    report.finding(`the rows after version ${last} cannot be read: ${damageOf(error, path)}`);
   }
-  const { rowCount, obsolete, tombstones } = survey;
-  report.fact("Items", (rowCount - obsolete.length - tombstones.length).toLocaleString("en"));
+  report.fact("Items", itemCount.toLocaleString("en"));
   report.fact(
     "Rows",
-    `${rowCount.toLocaleString("en")}, with ${obsolete.length.toLocaleString("en")} that were replaced and ${tombstones.length.toLocaleString("en")} of deleted items`,
+    `${rowCount.toLocaleString("en")}, with ${(rowCount - itemCount).toLocaleString("en")} of deleted items`,
   );
+  return { rowCount, checksumSum };
+}
+
+function faultOf(row: StoredRow): string | undefined {
+  const { id, json, position }: { readonly [column in keyof Change]: unknown } = row;
+  // Damage can leave values of any type in a row. SQLite checks the types only when it writes.
+  const hasRightTypes =
+    typeof position === "number" && typeof id === "string" && (json === null || typeof json === "string");
+  if (!hasRightTypes) return "its values have the wrong types";
+  return row.checksum === rowChecksum(row) ? rowFault(row) : "its checksum is wrong";
 }
 
 /** Rules about several rows. Each query finds items that break a rule, and the text says what is wrong with them. */
-const histories: readonly (readonly [sql: string, fault: string])[] = [
-  ["SELECT id FROM change GROUP BY position HAVING count(DISTINCT id) > 1", "its rows have different IDs"],
-  [
-    "SELECT id FROM change GROUP BY position HAVING max(iif(json IS NULL, version, 0)) NOT IN (0, max(version))",
-    "it was changed after it was deleted",
-  ],
+const lists: readonly (readonly [sql: string, fault: string])[] = [
+  ["SELECT id FROM change GROUP BY position HAVING count(*) > 1", "its position is taken twice"],
   ["SELECT id FROM item GROUP BY id HAVING count(*) > 1", "it is in the list twice"],
 ];
 
-function checkHistories(database: Database, report: CheckReport): void {
-  for (const [sql, fault] of histories)
+function checkLists(database: Database, report: CheckReport): void {
+  for (const [sql, fault] of lists)
     for (const { id } of database.query<{ id: string }, []>(sql).iterate()) report.finding(`item ${id}: ${fault}`);
 }
 
-function checkStoreRow(database: Database, path: string, report: CheckReport): void {
-  if (schemaOf(database) < currentSchema) return;
-  const counts = database
-    .query<{ rows: number; version: Version }, []>(
-      "SELECT (SELECT count(*) FROM store) AS rows, (SELECT coalesce(max(version), 0) FROM change) AS version",
-    )
-    .get();
-  if (counts?.rows !== 1) {
-    report.finding(`table store has ${counts?.rows} rows, and must have one`);
-    return;
-  }
+/** Finds rows that are missing although SQLite's pages fit together, because the disk has lost a page or has an old one. */
+function checkStoreRow(database: Database, path: string, found: RowSums, report: CheckReport): void {
   try {
-    const { epoch, prunedThrough } = new StoreRow(database, path).read();
+    const { epoch, rowCount, checksumSum } = new StoreRow(database, path).read();
     if (epoch === "") report.finding("the store has lost its epoch");
-    if (prunedThrough < 0 || prunedThrough > counts.version)
+    if (rowCount !== found.rowCount)
       report.finding(
-        `deletions were dropped up to version ${prunedThrough}, but the last version is ${counts.version}`,
+        `the store has noted ${rowCount.toLocaleString("en")} rows, and has ${found.rowCount.toLocaleString("en")}`,
       );
+    else if (checksumSum !== found.checksumSum) report.finding("the rows are not those that the store has noted");
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    report.finding("the checksum of the row in table store is wrong");
+    report.finding(damageOf(error, path));
   }
 }
 
@@ -177,11 +169,5 @@ function reportFreeSpace(database: Database, path: string, report: CheckReport):
     bytes < freeBytesMin
       ? "little"
       : `${formatBytes(bytes)} in the file are unused. To give them back, stop the service and run: sqlite3 ${asWord(path)} VACUUM`,
-  );
-}
-
-function isDamage(error: unknown): error is SQLiteError {
-  return (
-    error instanceof SQLiteError && ["SQLITE_NOTADB", "SQLITE_CORRUPT"].some((code) => error.code?.startsWith(code))
   );
 }

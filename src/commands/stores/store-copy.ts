@@ -2,15 +2,22 @@
 // terminal. It gets its real name when it is complete. So no matter when the program is stopped, the real name belongs
 // either to the old file or to the complete new one.
 
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import { chmodSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Snapshot } from "../../engines/snapshot.ts";
+import { realPathOf } from "../../engines/sqlite/open-store.ts";
+import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
+import { StoreLock } from "../../engines/sqlite/store-lock.ts";
 import { modeLike } from "../../files/private-file.ts";
-import { CommandError } from "../failure.ts";
+import { syncFolder } from "../../files/synced-file.ts";
+import { definitions } from "../../serve/settings-table.ts";
 import { interruptible } from "../interruptible.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { unwritable } from "../unwritable.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
+
+/** As long as a service may take to stop: the time for requests in progress, and some for closing the store. */
+export const lockWaitMs = (Number(definitions.shutdownGraceSeconds.default) + 5) * 1_000;
 
 interface CopyOptions {
   /** The path of a file. If the file exists, the new store gets its permissions. Otherwise the store is private. */
@@ -19,7 +26,10 @@ interface CopyOptions {
   readonly beforeRename?: (partial: string) => void;
 }
 
-/** Writes the snapshot to a new store at `path`, then closes the snapshot. */
+/**
+ * Writes the snapshot to a new store at `path`, then closes the snapshot. Whoever calls this for a path that others may
+ * write to holds the lock of that path.
+ */
 export async function copyStore(
   snapshot: Snapshot,
   path: string,
@@ -27,22 +37,21 @@ export async function copyStore(
 ): Promise<StoreSummary> {
   const partial = `${path}.partial`;
   const bar = new ProgressBar(process.stderr);
+  const write = async (signal: AbortSignal) => {
+    try {
+      const onProgress = (items: number, fraction: number) => bar.update(items, fraction);
+      const summary = await writeStore(partial, snapshot, onProgress, signal);
+      chmodSync(partial, modeLike(like));
+      beforeRename(partial);
+      renameSync(partial, path);
+      syncFolder(dirname(path));
+      return summary;
+    } catch (error) {
+      removeStore(partial);
+      throw error;
+    }
+  };
   try {
-    const write = async (signal: AbortSignal) => {
-      try {
-        const onProgress = (items: number, fraction: number) => bar.update(items, fraction);
-        const summary = await writeStore(partial, snapshot, onProgress, signal);
-        chmodSync(partial, modeLike(like));
-        beforeRename(partial);
-        refuseLog(path);
-        renameSync(partial, path);
-        syncFolder(dirname(path));
-        return summary;
-      } catch (error) {
-        removeStore(partial);
-        throw error;
-      }
-    };
     return await interruptible(path, write);
   } catch (error) {
     throw unwritable(path, error);
@@ -52,29 +61,26 @@ export async function copyStore(
   }
 }
 
-/** Throws if there is a log beside a path where a new store will be. SQLite would apply the log to the new store. */
-export function refuseLog(path: string): void {
-  const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
-  if (log !== undefined)
-    throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
+/** Runs an action while no service and no other command can use the store at `path`. Waits for a service that stops. */
+export async function withStoreLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
+  const lock = await takeLock(path);
+  try {
+    return await action();
+  } finally {
+    lock.release();
+  }
+}
+
+async function takeLock(path: string): Promise<StoreLock> {
+  try {
+    return await StoreLock.take(realPathOf(path), lockWaitMs);
+  } catch (error) {
+    throw explainSqliteError(unwritable(path, error), path);
+  }
 }
 
 /** True if both paths lead to one file. */
 export function isSameFile(one: string, other: string): boolean {
   const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
-}
-
-/**
- * A renamed file is safe from a power failure only after its folder is synced. Windows cannot sync folders, and does
- * not need to.
- */
-function syncFolder(path: string): void {
-  if (process.platform === "win32") return;
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

@@ -5,11 +5,13 @@ import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-names.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
+import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { isSystemError } from "../../files/system-reason.ts";
 import { type Environment, variableOf } from "../../serve/environment.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
+import { withAdvice } from "../../serve/store-advice.ts";
 import { type Arguments, UsageError } from "../command.ts";
 import type { Flag } from "../flag.ts";
 import { warnOfUnknownVariables } from "../unknown-variables.ts";
@@ -82,7 +84,18 @@ export function describeStore(store: KeptStore): string {
 export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   if (store.engine === "postgres") return PostgresSnapshot.open(store);
   requireFile(store.path);
-  return SqliteSnapshot.open(store.path);
+  return withStoreAdvice(store.path, async () => SqliteSnapshot.open(store.path));
+}
+
+/** Runs an action on a SQLite store. If the store fails, the error also says what to do. */
+export async function withStoreAdvice<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    const message = withAdvice(error, path);
+    if (message === undefined || !(error instanceof SqliteStoreError)) throw error;
+    throw new SqliteStoreError(message, { cause: error, trouble: error.trouble });
+  }
 }
 
 /**

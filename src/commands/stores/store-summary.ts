@@ -1,4 +1,4 @@
-// How the commands for stores print sizes, counts and their summary, and the time stamps in their file names.
+// How the commands for stores print sizes, counts and their summary.
 
 import { countOf } from "../output.ts";
 import type { StoreSummary } from "./store-writer.ts";
@@ -12,11 +12,6 @@ export function formatBytes(bytes: number): string {
 
 export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** For example, `20261115T204400Z`. It contains no colon, because Windows does not allow colons in file names. */
-export function timeStamp(now: Date): string {
-  return `${now.toISOString().slice(0, 19).replaceAll("-", "").replaceAll(":", "")}Z`;
 }
 
 export function describeSummary({ items, bytes, hash }: StoreSummary, startedAt: number): string {

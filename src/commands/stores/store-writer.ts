@@ -1,21 +1,14 @@
 // Writes the items of a snapshot to a new SQLite store, and reads the file back to prove that it has all of them.
-// Backups and restored SQLite stores are made here. The file is written by the same engine that the service uses, so it
-// gets an epoch of its own. The epoch identifies a history, so clients do not rely on what they remember of another
-// store.
+// Backups and restored SQLite stores are made here. The new store has an epoch of its own, which is the name of its
+// history. So clients do not rely on what they remember of another store.
 
-import { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, rmSync, statSync } from "node:fs";
-import type { Bookmark, Change, PlannedChange } from "../../collection/engine.ts";
+import { rmSync, statSync } from "node:fs";
+import type { Change } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
-import { makePrivateFile } from "../../files/private-file.ts";
+import { writeNewStore } from "../../engines/sqlite/store-writer.ts";
 import { untilAborted } from "../interruptible.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
-
-/** A commit ends once it has this many items or this many characters. Both numbers limit the memory that is needed. */
-const itemsAtOnce = 1_000;
-const charactersAtOnce = 4_000_000;
 
 export interface StoreSummary {
   readonly items: number;
@@ -42,24 +35,15 @@ export async function writeStore(
   signal: AbortSignal,
 ): Promise<StoreSummary> {
   removeStore(path);
-  // Nobody else may read the file until it gets its final permissions.
-  makePrivateFile(path);
   const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
   const written = new RowsHash();
-  const engine = new SqliteEngine(path, { readOnly: false });
-  try {
-    let since: Bookmark = await engine.load();
-    for await (const items of portions(untilAborted(snapshot.items(), signal))) {
-      await engine.commit(batchOf(since, items));
-      since = { epoch: since.epoch, version: items.at(-1)?.version ?? since.version };
-      for (const item of items) written.add(item);
-      onProgress(written.count, fraction(written.count));
+  async function* items(): AsyncGenerator<Change> {
+    for await (const item of untilAborted(snapshot.items(), signal)) {
+      written.add(item);
+      yield item;
     }
-  } finally {
-    await engine.close();
   }
-  leaveLogMode(path);
-  syncFile(path);
+  await writeNewStore(path, items(), (count) => onProgress(count, fraction(count)));
   const snapshotOfNew = SqliteSnapshot.open(path);
   try {
     const found = untilAborted(snapshotOfNew.items(), signal);
@@ -70,47 +54,7 @@ export async function writeStore(
   }
 }
 
-/** Removes a SQLite file and the files that SQLite puts beside it. */
+/** Removes a SQLite file that no service uses, and the files that SQLite puts beside it. */
 export function removeStore(path: string): void {
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${ending}`, { force: true });
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function batchOf(since: Bookmark, items: readonly PlannedChange[]) {
-  return { since, decide: () => items };
-}
-
-/** Groups the items. Each group is meant for one commit. */
-export async function* portions(items: AsyncIterable<Change>): AsyncGenerator<PlannedChange[]> {
-  let portion: PlannedChange[] = [];
-  let characters = 0;
-  for await (const item of items) {
-    portion.push({ ...item, replaces: undefined });
-    characters += item.json?.length ?? 0;
-    if (portion.length < itemsAtOnce && characters < charactersAtOnce) continue;
-    yield portion;
-    portion = [];
-    characters = 0;
-  }
-  if (portion.length > 0) yield portion;
-}
-
-// In WAL mode, SQLite makes two more files beside the store whenever it is read. Without WAL mode, the store is a
-// single file, which can be read even on a read-only disk. A service switches WAL mode on again when it opens the
-// store.
-function leaveLogMode(path: string): void {
-  const database = new Database(path, { readwrite: true });
-  try {
-    database.run("PRAGMA journal_mode = DELETE");
-  } finally {
-    database.close();
-  }
 }

@@ -2,11 +2,50 @@
 // as on a read-only disk, the file is opened without a lock.
 
 import { constants, Database } from "bun:sqlite";
-import { realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { StoreError } from "../../collection/engine.ts";
-import { cannotLock } from "./sqlite-errors.ts";
+import { checkOwner } from "./schema.ts";
+import { cannotLock, damaged, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
+import { judgeFiles } from "./store-record.ts";
+
+/**
+ * Opens a store for reading. Throws a StoreError unless its files belong together, SQLite finds no damage, and its
+ * schema is the one that this program reads. A service may have the store open; when this connection is closed, the
+ * files stay as they are.
+ */
+export function openForReading(path: string): Database {
+  let database: Database | undefined;
+  try {
+    judgeFiles(realpathSync(path));
+    database = connectForReading(path);
+    checkOwner(database, path);
+    const finding = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check;
+    if (finding !== "ok") throw damaged(path, "its pages do not fit together");
+    return database;
+  } catch (error) {
+    database?.close();
+    const explained = explainSqliteError(error, path);
+    if (explained instanceof SqliteStoreError && explained.trouble === "damaged") refuseUnreadable(path);
+    throw explained;
+  }
+}
+
+/**
+ * Throws if the disk cannot read the file: SQLite calls some read errors damage. Call this when this process has closed
+ * the store, because closing any descriptor of the file drops SQLite's locks on it.
+ */
+export function refuseUnreadable(path: string): void {
+  const buffer = Buffer.alloc(1024 ** 2);
+  const file = openSync(path, "r");
+  try {
+    while (readSync(file, buffer) > 0);
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  } finally {
+    closeSync(file);
+  }
+}
 
 /** The file must exist. Throws an error of SQLite if the file cannot be read, and a StoreError if its log cannot. */
 export function connectForReading(path: string): Database {
@@ -28,10 +67,15 @@ export function connectForReading(path: string): Database {
 function connectWithoutLock(path: string, cause: unknown): Database {
   const file = realpathSync(path);
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
-    throw new StoreError(
+    throw new SqliteStoreError(
       `${path}: there is a log beside the store, and to read it, SQLite has to write in the folder ${dirname(file)}, which this user may not. Copy the store and ${file}-wal to another folder, and name the copy`,
       { cause },
     );
+  return connectImmutable(path);
+}
+
+/** Reads the file alone: SQLite takes no lock, and does not look at the log. */
+export function connectImmutable(path: string): Database {
   const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
   return new Database(`${pathToFileURL(path).href}?immutable=1`, flags);
 }

@@ -3,11 +3,16 @@
 
 import type { Change, Version } from "../../collection/engine.ts";
 
-/** The fields of the row in table `store`. `file` identifies the file that the row was written to. */
+/**
+ * The fields of the row in table `store`. `file` identifies the file that the row was written to. `rowCount` is the
+ * number of rows in table `change`, and `checksumSum` the sum of their checksums, in 32 bits.
+ */
 export interface StoreFields {
   readonly epoch: string;
   readonly prunedThrough: Version;
   readonly file: string;
+  readonly rowCount: number;
+  readonly checksumSum: number;
 }
 
 /**
@@ -16,11 +21,11 @@ export interface StoreFields {
  * no space.
  */
 export function rowChecksum({ version, position, id, json }: Change): number {
-  return checksum(version, position, json === null ? id : `${id} ${json}`);
+  return checksum(version, position, position / 2 ** 32, json === null ? id : `${id} ${json}`);
 }
 
-export function storeChecksum({ epoch, prunedThrough, file }: StoreFields): number {
-  return checksum(prunedThrough, 0, `${epoch} ${file}`);
+export function storeChecksum({ epoch, prunedThrough, file, rowCount, checksumSum }: StoreFields): number {
+  return checksum(prunedThrough, rowCount, checksumSum, `${epoch} ${file}`);
 }
 
 const numbers = new Uint32Array(4);
@@ -28,11 +33,11 @@ const numbers = new Uint32Array(4);
 // Versions can have more than 32 bits, so each takes two numbers. They enter the checksum as bits, not as decimal
 // digits. One flipped bit can change many digits, and a CRC-32 detects every change of up to 32 adjacent bits, but not
 // every longer one.
-function checksum(first: number, second: number, text: string): number {
-  numbers[0] = first;
-  numbers[1] = first / 2 ** 32;
+function checksum(version: Version, second: number, third: number, text: string): number {
+  numbers[0] = version;
+  numbers[1] = version / 2 ** 32;
   numbers[2] = second;
-  numbers[3] = second / 2 ** 32;
+  numbers[3] = third;
   // The result is a signed number, because SQLite stores any signed 32-bit number in at most 4 bytes. Unsigned numbers
   // from 2^31 on would take 6 bytes.
   return Bun.hash.crc32(text, Bun.hash.crc32(numbers)) | 0;

@@ -1,15 +1,39 @@
-// Tells errors of SQLite apart, and turns them into errors that tell the operator what happened and what to do.
+// Tells errors of SQLite apart, and turns them into errors that tell the operator what happened.
 
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../collection/engine.ts";
-import { systemReason } from "../../files/system-reason.ts";
-import { asTyped, asWord } from "../../program-name.ts";
+import { isSystemError, systemReason } from "../../files/system-reason.ts";
+
+/**
+ * What is wrong with a store, for programs that add what to do about it:
+ * - `damaged`: a row or a page is not what was written.
+ * - `in doubt`: somebody changed the files, so that the store and its log may not belong together.
+ * - `in use`: another process has the store open.
+ * - `not ours`: the file is not a todoitems store.
+ * - `not writable`: this user may only read it.
+ */
+export type StoreTrouble = "damaged" | "in doubt" | "in use" | "not ours" | "not writable";
+
+interface SqliteStoreErrorOptions extends ErrorOptions {
+  readonly trouble?: StoreTrouble | undefined;
+  readonly undecided?: boolean;
+  readonly needsRestart?: boolean;
+}
+
+export class SqliteStoreError extends StoreError {
+  readonly trouble: StoreTrouble | undefined;
+
+  constructor(message: string, { trouble, ...options }: SqliteStoreErrorOptions = {}) {
+    super(message, options);
+    this.trouble = trouble;
+  }
+}
 
 /** True if SQLite has failed because somebody else holds the lock at the moment. */
 export function isSqliteBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
+  return hasCode(error, "SQLITE_BUSY");
 }
 
 /** True if data could not be written, for example because the disk is full. False if data could not be synced. */
@@ -18,13 +42,15 @@ export function isFailedWrite(error: unknown): boolean {
 }
 
 /**
- * True if SQLite could not open or write a file. If the store itself can be read, this file is SQLite's lock, which is
- * next to the store. Usually SQLite lacks the permission to create it.
+ * True if a lock beside the store could not be opened or written. Usually this user lacks the permission to make it.
  */
 export function cannotLock(error: unknown): boolean {
-  return (
-    error instanceof SQLiteError && ["SQLITE_READONLY", "SQLITE_CANTOPEN"].some((code) => error.code?.startsWith(code))
-  );
+  const isForbidden = isSystemError(error) && ["EACCES", "EPERM", "EROFS"].includes(error.code);
+  return isForbidden || hasCode(error, "SQLITE_READONLY", "SQLITE_CANTOPEN");
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof SQLiteError && codes.some((code) => error.code?.startsWith(code));
 }
 
 /**
@@ -32,39 +58,44 @@ export function cannotLock(error: unknown): boolean {
  * it is a StoreError already, or a defect.
  */
 export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
-  if (error instanceof Error && "syscall" in error) {
-    return new StoreError(`${path}: the files of the store cannot be read: ${systemReason(error)}`, {
+  if (isSystemError(error)) {
+    const message = `${path}: the files of the store cannot be read or written: ${systemReason(error)}`;
+    return new SqliteStoreError(message, {
       cause: error,
       undecided,
+      trouble: cannotLock(error) ? "not writable" : undefined,
     });
   }
   if (!(error instanceof SQLiteError)) return error;
-  const explanation = explanations.find(([codes]) => codes.some((code) => error.code?.startsWith(code)));
-  const advice = explanation ? explanation[1](path, error) : `SQLite reports: ${error.message} (${error.code})`;
-  const message = `${path}: ${advice}`;
-  return new StoreError(undecided ? `${message}. Whether the last commit happened is not known` : message, {
+  const [, explain, trouble] = explanations.find(([codes]) => hasCode(error, ...codes)) ?? [];
+  const reason = explain?.(path, error) ?? `SQLite reports: ${error.message} (${error.code})`;
+  const message = `${path}: ${reason}`;
+  return new SqliteStoreError(undecided ? `${message}. Whether the last commit happened is not known` : message, {
     cause: error,
     undecided,
+    trouble,
   });
 }
 
-/** What to do about a damaged store. */
-export function damageAdvice(path: string): string {
-  return `see what is damaged with "${asTyped(`check ${asWord(path)}`)}". Then stop every service that uses it, and restore a backup or save what is intact with "${asTyped(`recover ${asWord(path)} NEW`)}"`;
+/** The error for a row or a page that is not what was written. */
+export function damaged(path: string, finding: string): SqliteStoreError {
+  return new SqliteStoreError(`${path}: the store is damaged: ${finding}`, { trouble: "damaged" });
 }
 
-export const notWritable =
-  "the file is not writable; give this user write access to it and its folder, or start with --read-only";
+type Explanation = readonly [
+  codes: readonly string[],
+  explain: (path: string, error: SQLiteError) => string,
+  trouble?: StoreTrouble,
+];
 
-type Advice = (path: string, error: SQLiteError) => string;
-
-const explanations: readonly (readonly [codes: readonly string[], advice: Advice])[] = [
-  [["SQLITE_NOTADB"], () => "this is not a SQLite file; choose another with --store sqlite:PATH"],
-  [["SQLITE_CORRUPT"], (path) => `the file is damaged; ${damageAdvice(path)}`],
+const explanations: readonly Explanation[] = [
+  [["SQLITE_NOTADB"], () => "this is not a SQLite file", "not ours"],
+  [["SQLITE_CORRUPT"], () => "the file is damaged", "damaged"],
   [["SQLITE_READONLY_DBMOVED"], () => "the file was replaced while it was opened; start again"],
-  [["SQLITE_READONLY"], () => notWritable],
+  [["SQLITE_READONLY"], () => "this user may not write the file or in its folder", "not writable"],
   [["SQLITE_CANTOPEN"], cannotOpen],
   [["SQLITE_FULL"], () => "the disk is full; free some space"],
+  [["SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ"], () => "the disk reported an error while it was read; check it"],
   [
     ["SQLITE_IOERR"],
     // The code says which operation failed: a write, a sync, a lock. An operator needs the code to find the cause.
@@ -73,10 +104,9 @@ const explanations: readonly (readonly [codes: readonly string[], advice: Advice
   [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
 ];
 
-export function cannotOpen(path: string): string {
-  const another = "choose another with --store sqlite:PATH";
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return `this is a folder, not a file; ${another}`;
+function cannotOpen(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return "this is a folder, not a file";
   const folder = dirname(resolve(path));
-  if (!existsSync(folder)) return `its folder does not exist; make the folder ${folder}, or ${another}`;
+  if (!existsSync(folder)) return `its folder ${folder} does not exist`;
   return `the file cannot be opened; give this user the right to read and write it and its folder ${folder}`;
 }

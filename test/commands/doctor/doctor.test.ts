@@ -2,8 +2,7 @@
 
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, chownSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { Program } from "../../program.ts";
@@ -17,8 +16,7 @@ afterEach(() => patient.dispose());
 
 async function makeStore(name: string): Promise<string> {
   const path = patient.path(name);
-  const engine = new SqliteEngine(path, { readOnly: false });
-  await engine.pull();
+  const engine = await SqliteEngine.open(path);
   await engine.close();
   return path;
 }
@@ -86,19 +84,15 @@ describe("the store", () => {
     writeFileSync(path, readFileSync(path).fill(0xff, 4096));
     const { exitCode, findings } = await patient.examine("Store", args);
     expect(findings).toMatchObject([{ verdict: "fail" }]);
-    expect(findings[0]?.hint).toContain("todoitems recover");
+    expect(findings[0]?.hint).toContain("todoitems restore FILE --force");
     expect(exitCode).toBe(1);
   });
 
-  test("a store with an older schema passes, but fails with --read-only, which cannot bring it up to date", async () => {
-    const path = patient.path("store.db");
-    copyFileSync(join(import.meta.dir, "../../engines/sqlite/schema-1.db"), path);
-    const args = ["--port", "0", "--store", `sqlite:${path}`];
-    expect((await patient.examine("Store", args)).findings).toMatchObject([
-      { verdict: "pass", text: `${path}: sound, 2 items; the first start brings it up to date` },
-    ]);
-    const { exitCode, findings } = await patient.examine("Store", [...args, "--read-only"]);
-    expect(findings).toMatchObject([{ verdict: "fail", hint: expect.stringContaining("once without --read-only") }]);
+  test("a store with a log that may not belong to it fails, with what to do", async () => {
+    const path = await makeStore("store.db");
+    writeFileSync(`${path}-wal`, "the log of another store");
+    const { exitCode, findings } = await patient.examine("Store", ["--port", "0", "--store", `sqlite:${path}`]);
+    expect(findings).toMatchObject([{ verdict: "fail", text: expect.stringContaining("todoitems accept") }]);
     expect(exitCode).toBe(1);
   });
 

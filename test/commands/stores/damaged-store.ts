@@ -1,23 +1,10 @@
-// Writes stores with tombstones and with rows that fill several pages, and damages files with random bytes.
+// Writes stores with tombstones, and with rows that fill several pages.
 
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import type { Change, PlannedChange } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 
-export type Random = () => number;
-
-/** Returns random numbers from 0 up to, but not including, 1. The same seed gives the same numbers (xorshift). */
-export function randomFrom(seed: number): Random {
-  let state = (seed * 2_654_435_761) >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state / 2 ** 32;
-  };
-}
-
+const commitRows = 20;
 const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
 /**
@@ -27,12 +14,11 @@ const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0
 export async function writeDamageable(path: string, itemCount: number): Promise<Map<number, Change>> {
   const written = new Map<number, Change>();
   const original = `${path}.original`;
-  const engine = new SqliteEngine(original, { readOnly: false });
-  const store = await engine.pull();
-  Array.from(store.changes);
+  const engine = await SqliteEngine.open(original);
+  const { epoch } = await engine.load();
   let version = 0;
   const latest = new Map<number, Change>();
-  const commit = async (rows: readonly [item: number, text: string | null][]) => {
+  const commit = async (rows: readonly (readonly [item: number, text: string | null])[]) => {
     const changes = rows.map(([n, text]): PlannedChange => {
       const before = latest.get(n);
       version++;
@@ -42,25 +28,16 @@ export async function writeDamageable(path: string, itemCount: number): Promise<
       written.set(version, change);
       return { ...change, replaces: before?.version };
     });
-    await engine.commit({
-      since: { epoch: store.epoch, version: version - rows.length },
-      decide: () => ({ changes, dependsOn: undefined }),
-      moved() {},
-    });
+    await engine.commit({ since: { epoch, version: version - rows.length }, decide: () => changes });
   };
-  for (let n = 0; n < itemCount; n++) await commit([[n, "x".repeat(n % 17 === 0 ? 9_000 : 40 + (n % 50))]]);
-  for (let n = 0; n < itemCount; n += 3) await commit([[n, `changed ${n}`]]);
-  for (let n = 0; n < itemCount; n += 10) await commit([[n, null]]);
-  copyFileSync(original, path);
-  if (existsSync(`${original}-wal`)) copyFileSync(`${original}-wal`, `${path}-wal`);
+  const numbers = Array.from({ length: itemCount }, (_, n) => n);
+  const writes = [
+    ...numbers.map((n) => [n, "x".repeat(n % 17 === 0 ? 9_000 : 40 + (n % 50))] as const),
+    ...numbers.filter((n) => n % 3 === 0).map((n) => [n, `changed ${n}`] as const),
+    ...numbers.filter((n) => n % 10 === 0).map((n) => [n, null] as const),
+  ];
+  for (let start = 0; start < writes.length; start += commitRows) await commit(writes.slice(start, start + commitRows));
+  for (const ending of ["", "-wal", "-record"]) copyFileSync(original + ending, path + ending);
   await engine.close();
   return written;
-}
-
-/** Overwrites `length` bytes of a file with random bytes. If `length` is 0, flips one bit of the byte at `offset`. */
-export function damage(path: string, offset: number, length: number, random: Random): void {
-  const bytes = readFileSync(path);
-  if (length === 0) bytes[offset] = (bytes[offset] ?? 0) ^ (1 << Math.floor(random() * 8));
-  for (let n = 0; n < length; n++) bytes[offset + n] = Math.floor(random() * 256);
-  writeFileSync(path, bytes);
 }

@@ -3,53 +3,42 @@
 // them.
 
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
-import { rowChecksum } from "../../../src/engines/sqlite/row-checksum.ts";
-import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
-import { staysPending } from "../../turns.ts";
-import { batchOf } from "../batch-of.ts";
+import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
+import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
+import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { FaultyLog } from "./faulty-log.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
-let engine: SqliteEngine;
+let store: SqliteStore;
 let log: FaultyLog;
-let start: Bookmark;
 
 beforeEach(async () => {
   folder = temporaryFolder();
   path = join(folder.path, "store.db");
-  const query = spyOn(Database.prototype, "query");
-  engine = new SqliteEngine(path, { readOnly: false });
-  const database = query.mock.contexts.at(-1);
-  query.mockRestore();
-  if (!(database instanceof Database)) throw new Error("the engine has opened no database");
-  start = await engine.pull();
-  await engine.commit(batchOf(start, () => [row(1)]));
-  log = new FaultyLog(database);
+  const opened = await openForWriting(path, 0);
+  store = new SqliteStore(opened, { onWarning() {}, onDoubt() {} });
+  store.commit([row(1)]);
+  log = new FaultyLog(opened.database);
 });
 
-afterEach(async () => {
-  await engine.close();
+afterEach(() => {
+  store.close();
   log.dispose();
   folder.dispose();
 });
 
-const row = (version: number, position = version, replaces?: number): PlannedChange => ({
-  version,
-  position,
-  id: `id-${position}`,
-  json: `{"n":${version}}`,
-  replaces,
-});
-
-function commit(since: number, ...changes: readonly PlannedChange[]): Promise<void> {
-  return engine.commit(batchOf({ epoch: start.epoch, version: since }, () => changes));
-}
+const row = (version: number, id = `id-${version}`): Row => [version, version, id, `{"n":${version}}`, 0];
+const commit =
+  (...rows: readonly Row[]) =>
+  () =>
+    store.commit(rows);
+const notStored = expect.objectContaining({ name: "StoreError", undecided: false });
+const unknown = expect.objectContaining({ name: "StoreError", undecided: true });
 
 /** The versions that are stored in the file after a crash at this moment. */
 function versionsAfterCrash(): number[] {
@@ -61,120 +50,89 @@ function versionsAfterCrash(): number[] {
   return rows.map(({ version }) => version);
 }
 
-test("a write that fails because of a failed sync does not come back after a crash", async () => {
+test("a write that fails because of a failed sync does not come back after a crash", () => {
   log.syncs = ["fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ name: "StoreError", undecided: false });
+  expect(commit(row(2))).toThrow(notStored);
   expect(versionsAfterCrash()).toEqual([1]);
-  expect(await engine.pull()).toMatchObject({ version: 1 });
+  expect(store.rows.summary().version).toBe(1);
 });
 
-test("a write of many pages that fails because of a failed sync does not come back after a crash", async () => {
+test("a write of many pages that fails because of a failed sync does not come back after a crash", () => {
   log.syncs = ["fails"];
-  const changes = Array.from({ length: 1_000 }, (_, index) => row(index + 2));
-  await expect(commit(1, ...changes)).rejects.toMatchObject({ undecided: false });
+  expect(commit(...Array.from({ length: 1_000 }, (_, index) => row(index + 2)))).toThrow(notStored);
   expect(versionsAfterCrash()).toEqual([1]);
 });
 
 test.each([
   ["of its header", ["fails"]],
   ["of its first commit", ["succeeds", "fails"]],
-] as const)("a write does not come back if the log was restarted for it and the sync %s failed", async (_, syncs) => {
-  const other = new Database(path);
-  other.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  other.close();
+] as const)("a write does not come back if the log was restarted for it and the sync %s failed", (_, syncs) => {
+  store.checkpoint();
   log.syncs = [...syncs];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: false });
+  expect(commit(row(2))).toThrow(notStored);
   expect(versionsAfterCrash()).toEqual([1]);
 });
 
-test("commits after a failed sync survive a crash", async () => {
+test("commits after a failed sync survive a crash", () => {
   log.syncs = ["fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: false });
-  await commit(1, { ...row(2), id: "other" });
-  await commit(2, row(3));
+  expect(commit(row(2))).toThrow(notStored);
+  store.commit([row(2, "other")]);
+  store.commit([row(3)]);
   expect(versionsAfterCrash()).toEqual([1, 2, 3]);
 });
 
-test("if a commit cannot be erased from the log after its sync failed, the outcome of the write is not known", async () => {
+test("if a commit cannot be erased from the log after its sync failed, the outcome of the write is not known", () => {
   log.syncs = ["fails", "fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ name: "StoreError", undecided: true });
+  expect(commit(row(2))).toThrow(unknown);
 });
 
-test("a write of unknown outcome is settled by the next pull: if the pull does not show it, it never comes back", async () => {
+test("a write of unknown outcome is settled before anything else: from then on it never comes back", () => {
   log.syncs = ["fails", "fails", "fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
-  await expect(engine.pull()).rejects.toMatchObject({ name: "StoreError" });
-  expect(await engine.pull()).toMatchObject({ version: 1 });
+  expect(commit(row(2))).toThrow(unknown);
+  expect(() => store.settle()).toThrow(notStored);
+  store.settle();
+  expect(store.rows.summary().version).toBe(1);
   expect(versionsAfterCrash()).toEqual([1]);
 });
 
-test("a commit after a write of unknown outcome settles it first, and fails if that fails", async () => {
+test("a commit after a write of unknown outcome settles it first, and fails if that fails", () => {
   log.syncs = ["fails", "fails", "fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: false });
-  await commit(1);
+  expect(commit(row(2))).toThrow(unknown);
+  expect(commit(row(2))).toThrow(notStored);
+  store.commit([row(2, "other")]);
+  expect(versionsAfterCrash()).toEqual([1, 2]);
+});
+
+test("a checkpoint settles a write of unknown outcome first, so that it does not get into the store", () => {
+  log.syncs = ["fails", "fails", "fails"];
+  expect(commit(row(2))).toThrow(unknown);
+  // The first checkpoint cannot settle it, and copies nothing.
+  for (let count = 0; count < 2; count++) store.checkpoint();
   expect(versionsAfterCrash()).toEqual([1]);
 });
 
-test("a write of unknown outcome is settled without harm to what another process has committed since", async () => {
-  log.syncs = ["fails", "fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
-  const other = new Database(path);
-  other.run("BEGIN IMMEDIATE");
-  const pull = engine.pull({ epoch: start.epoch, version: 1 });
-  expect(await staysPending(pull)).toBe(true);
-  const change = { version: 2, position: 2, id: "other", json: "{}" };
-  other.run("INSERT INTO change (version, position, id, json, checksum) VALUES (2, 2, 'other', '{}', ?)", [
-    rowChecksum(change),
-  ]);
-  other.run("COMMIT");
-  expect(await pull).toMatchObject({ version: 2, changes: [{ id: "other" }] });
-  expect(versionsAfterCrash()).toEqual([1, 2]);
-  expect(other.query("SELECT pruned_through FROM store").get()).toEqual({ pruned_through: 0 });
-  other.close();
-});
-
-test("reads that arrive together settle a write of unknown outcome together", async () => {
-  log.syncs = ["fails", "fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
-  const [news, sameNews] = await Promise.all([engine.pull(), engine.pull(), commit(1, row(2))]);
-  expect([news.version, sameNews.version]).toEqual([1, 1]);
-  expect(versionsAfterCrash()).toEqual([1, 2]);
-});
-
-test("closing settles a write of unknown outcome first, and fails if that fails", async () => {
-  const other = new SqliteEngine(path, { readOnly: false });
+test("closing settles a write of unknown outcome first, and fails if that fails", () => {
   log.syncs = ["fails", "fails", "fails"];
-  await expect(commit(1, row(2))).rejects.toMatchObject({ undecided: true });
-  await expect(engine.close()).rejects.toMatchObject({ name: "StoreError" });
-  engine = other;
+  expect(commit(row(2))).toThrow(unknown);
+  expect(() => store.close()).toThrow(notStored);
 });
 
-test("on a full disk it is known that a write was not stored, and reads go on", async () => {
+test("on a full disk it is known that a write was not stored, and reads go on", () => {
   log.isFull = true;
-  await expect(commit(1, row(2))).rejects.toMatchObject({ name: "StoreError", undecided: false });
-  expect(await engine.pull()).toMatchObject({ version: 1 });
+  expect(commit(row(2))).toThrow(notStored);
+  expect(store.rows.summary().version).toBe(1);
   expect(versionsAfterCrash()).toEqual([1]);
   log.isFull = false;
-  await commit(1, row(2));
+  store.commit([row(2)]);
   expect(versionsAfterCrash()).toEqual([1, 2]);
 });
 
-test("the store counts as not writable while the disk is full, and recovers without a write of a client", async () => {
-  await engine.checkReady();
+test("the store counts as not writable while the disk is full, and recovers without a write of a client", () => {
+  store.checkReady();
   log.isFull = true;
-  await expect(commit(1, row(2))).rejects.toThrow("disk is full");
-  await expect(engine.checkReady()).rejects.toThrow("disk is full");
+  expect(commit(row(2))).toThrow("disk is full");
+  expect(() => store.checkReady()).toThrow("disk is full");
   log.isFull = false;
-  await engine.checkReady();
+  store.checkReady();
   expect(versionsAfterCrash()).toEqual([1]);
-});
-
-test("a sweep that fails on closing because of a failed sync does not come back after a crash", async () => {
-  const other = new SqliteEngine(path, { readOnly: false });
-  await commit(1, row(2, 1, 1));
-  log.syncs = ["fails"];
-  await expect(engine.close()).rejects.toMatchObject({ name: "StoreError" });
-  expect(versionsAfterCrash()).toEqual([1, 2]);
-  engine = other;
 });

@@ -18,6 +18,8 @@ function* flips(text: string): Generator<string> {
 const numberFlips = (number: number) =>
   Array.from({ length: 53 }, (_, bit) => (Math.floor(number / 2 ** bit) % 2 ? number - 2 ** bit : number + 2 ** bit));
 
+const int32Flips = (number: number) => Array.from({ length: 32 }, (_, bit) => number ^ (1 << bit));
+
 test("every flipped bit of a row changes its checksum", () => {
   const others = [
     ...numberFlips(row.version).map((version) => ({ ...row, version })),
@@ -34,9 +36,17 @@ test("a tombstone has another checksum than an item whose JSON is null or empty"
 });
 
 test("every flipped bit of the store's own row changes its checksum", () => {
-  const store = { epoch: "0123456789abcdef", prunedThrough: 9_999, file: "1234 1700000000000000000" };
+  const store = {
+    epoch: "0123456789abcdef",
+    prunedThrough: 9_999,
+    file: "1234 1700000000000000000",
+    rowCount: 1_234,
+    checksumSum: -56_789,
+  };
   const others = [
     ...numberFlips(store.prunedThrough).map((prunedThrough) => ({ ...store, prunedThrough })),
+    ...int32Flips(store.rowCount).map((rowCount) => ({ ...store, rowCount })),
+    ...int32Flips(store.checksumSum).map((checksumSum) => ({ ...store, checksumSum })),
     ...Array.from(flips(store.epoch), (epoch) => ({ ...store, epoch })),
     ...Array.from(flips(store.file), (file) => ({ ...store, file })),
   ];

@@ -1,17 +1,28 @@
-// Tests the SQLite engine: its file, how the file is swept, and the faults that only a file has. A file can belong to
-// another program, be too new, damaged, read-only or locked.
+// Tests the SQLite engine: its file, its lock, and the faults that only a file has. A file can belong to another
+// program, be damaged, read-only or in use.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { type Bookmark, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
+import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { asOrdinaryUser } from "../../ordinary-user.ts";
-import { staysPending, turns } from "../../turns.ts";
+import { staysPending } from "../../turns.ts";
 import { batchOf } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { latest } from "../latest-changes.ts";
+import { liveItems } from "../latest-changes.ts";
+import { errorOf, makeClosed, makeCrashed } from "./crashed-store.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
@@ -27,18 +38,12 @@ afterEach(() => {
   folder.dispose();
 });
 
-function open(readOnly = false): SqliteEngine {
-  return new SqliteEngine(path, { readOnly });
+function open(readOnly = false): Promise<SqliteEngine> {
+  return SqliteEngine.open(path, { readOnly });
 }
 
-function refusal(readOnly = false): string {
-  try {
-    open(readOnly);
-  } catch (error) {
-    expect(error).toBeInstanceOf(StoreError);
-    return error instanceof Error ? error.message : "";
-  }
-  throw new Error("the store was opened");
+async function refusal(readOnly = false): Promise<string> {
+  return (await errorOf(open(readOnly))).message;
 }
 
 const row = (version: number, position = version, replaces?: number): PlannedChange => ({
@@ -49,333 +54,285 @@ const row = (version: number, position = version, replaces?: number): PlannedCha
   replaces,
 });
 
-/** A hundred items that are created from this version on, and deleted right after. */
-function hundredFrom(first: number): { creations: PlannedChange[]; deletions: PlannedChange[] } {
-  const creations = Array.from({ length: 100 }, (_, index) => row(first + index));
-  const deletions = creations.map(({ position }) => ({ ...row(position + 100, position, position), json: null }));
-  return { creations, deletions };
+async function commit(engine: SqliteEngine, since: Bookmark, changes: readonly PlannedChange[]): Promise<Bookmark> {
+  expect(await engine.commit(batchOf(since, () => changes))).toBe(true);
+  return { epoch: since.epoch, version: changes.at(-1)?.version ?? since.version };
 }
 
 describe("a SQLite file that cannot be a store is refused with a helpful message, and left as it was", () => {
-  test("a file that is not a database", () => {
+  test("a file that is not a database", async () => {
     writeFileSync(path, "Dear diary, ".repeat(500));
     const before = readFileSync(path);
-    expect(refusal()).toContain("not a SQLite file");
+    expect(await refusal()).toContain("not a SQLite file");
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("another program's database", () => {
+  test.each(["DELETE", "WAL"])("another program's database, in journal mode %s", async (mode) => {
     const other = new Database(path);
+    other.run(`PRAGMA journal_mode = ${mode}`);
     other.run("CREATE TABLE contacts (name TEXT)");
     other.close();
     const before = readFileSync(path);
-    expect(refusal()).toContain("another program's SQLite file");
+    expect(await refusal()).toContain("another program's SQLite file");
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("another program's database that carries our mark", () => {
-    const other = new Database(path);
-    other.run(`PRAGMA application_id = ${0x746f646f}; PRAGMA user_version = 2; CREATE TABLE change (version TEXT)`);
-    other.close();
+  test.each([
+    ["1", "DELETE"],
+    ["2", "WAL"],
+  ])("a store of a development version, with schema %s and journal mode %s", async (schema, mode) => {
+    const old = new Database(path);
+    old.run(`PRAGMA journal_mode = ${mode}`);
+    old.run(
+      `PRAGMA application_id = ${0x746f646f}; PRAGMA user_version = ${schema}; CREATE TABLE change (version TEXT)`,
+    );
+    old.close();
     const before = readFileSync(path);
-    expect(refusal()).toContain("its tables are not those of one");
-    expect(refusal(true)).toContain("its tables are not those of one");
+    expect(await refusal()).toContain("made by a development version");
+    expect(await refusal(true)).toContain("made by a development version");
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("a device or a pipe", () => {
+  test("a device or a pipe", async () => {
     path = "/dev/null";
-    expect(refusal()).toContain("a device or a pipe");
+    expect(await refusal()).toContain("a device or a pipe");
     path = join(folder.path, "pipe");
     expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
-    expect(refusal()).toContain("a device or a pipe");
-    expect(refusal(true)).toContain("a device or a pipe");
+    expect(await refusal()).toContain("a device or a pipe");
+    expect(await refusal(true)).toContain("a device or a pipe");
   });
 
-  test("a store of a newer version", async () => {
-    await open().close();
-    const newer = new Database(path);
-    newer.run("PRAGMA user_version = 999");
-    newer.close();
-    expect(refusal()).toContain("newer todoitems (schema 999");
-  });
-
-  test("a folder that does not exist", () => {
+  test("a folder that does not exist", async () => {
     path = join(folder.path, "missing", "store.db");
-    expect(refusal()).toContain(`make the folder ${join(folder.path, "missing")}`);
+    expect(await refusal()).toContain(`its folder ${join(folder.path, "missing")} does not exist`);
   });
 
-  test("a folder in place of the file", () => {
+  test("a folder in place of the file", async () => {
     mkdirSync(path);
-    expect(refusal()).toContain("this is a folder, not a file");
-  });
-
-  test("a damaged store", async () => {
-    const engine = open();
-    await engine.commit(
-      batchOf(await engine.pull(), () => Array.from({ length: 2_000 }, (_, index) => row(index + 1))),
-    );
-    await engine.close();
-    const bytes = readFileSync(path);
-    bytes.fill(0xa5, 8_192, bytes.length - 4_096);
-    writeFileSync(path, bytes);
-    expect(refusal()).toContain("damaged");
+    expect(await refusal()).toContain("this is a folder, not a file");
   });
 
   test("a file that this user cannot write to", async () => {
-    await open().close();
+    await makeClosed(path);
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
-    expect(asOrdinaryUser(() => refusal())).toContain("not writable");
-  });
-
-  test("a file that this user cannot read either, which --read-only would not help", async () => {
-    await open().close();
-    chmodSync(path, 0o200);
-    chmodSync(folder.path, 0o555);
-    const message = asOrdinaryUser(() => refusal());
-    expect(message).toContain("give this user the right to read and write it and its folder");
-    expect(message).not.toContain("--read-only");
+    expect(await asOrdinaryUser(() => refusal())).toContain(
+      "give this user the right to read and write it and its folder",
+    );
   });
 
   test("a file that this user may only read can still be served read-only, even from a folder without write access", async () => {
-    const engine = open();
-    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
-    await engine.close();
+    await makeClosed(path, 1);
     chmodSync(path, 0o444);
     chmodSync(folder.path, 0o555);
-    const reader = asOrdinaryUser(() => open(true));
-    expect(latest(await reader.pull())).toHaveLength(1);
+    const before = readdirSync(folder.path);
+    const reader = await asOrdinaryUser(() => open(true));
+    expect(await liveItems(reader)).toHaveLength(1);
     await reader.close();
+    expect(readdirSync(folder.path)).toEqual(before);
   });
 
-  test("a folder that this user cannot write to", () => {
+  test("a folder that this user cannot write to", async () => {
     chmodSync(folder.path, 0o555);
-    expect(asOrdinaryUser(() => refusal())).toContain("give this user the right to read and write it and its folder");
+    expect(await asOrdinaryUser(() => refusal())).toContain("permission denied");
+  });
+});
+
+describe("damage", () => {
+  test("is found by a start, which leaves the files of a killed store as they are", async () => {
+    await makeCrashed(path, 200);
+    const bytes = readFileSync(`${path}-wal`);
+    // The last frame is a page of a commit, and its checksum belongs to the frame. So damage the file behind the log.
+    const before = ["", "-wal", "-record"].map((ending) => readFileSync(path + ending).toString("base64"));
+    expect(bytes.length).toBeGreaterThan(100_000);
+    const store = readFileSync(path);
+    store.fill(0xa5, 4_096);
+    writeFileSync(path, store);
+    expect(await errorOf(open(true))).toMatchObject({ trouble: "damaged" });
+    expect(await refusal()).toContain("damaged");
+    expect(["-wal", "-record"].map((ending) => readFileSync(path + ending).toString("base64"))).toEqual(
+      before.slice(1),
+    );
+  });
+
+  test("is found if a row has changed, and if a row is missing without a trace", async () => {
+    await makeClosed(path, 3);
+    const other = new Database(path);
+    other.run("UPDATE change SET json = '{}' WHERE version = 2");
+    const changed = await open();
+    const damage = await errorOf(liveItems(changed));
+    expect(damage).toMatchObject({ trouble: "damaged" });
+    expect(damage.message).toContain("the checksum of the row of version 2 does not match");
+    await changed.close();
+    other.run("DELETE FROM change WHERE version = 2");
+    other.close();
+    const missing = await open();
+    expect((await errorOf(liveItems(missing))).message).toContain("it has noted 3 rows");
+    await missing.close();
+  });
+
+  test("makes a commit fail that replaces a row which is no longer there", async () => {
+    const engine = await open();
+    const start = await engine.load();
+    const { message } = await errorOf(engine.commit(batchOf(start, () => [row(2, 1, 1)])));
+    expect(message).toContain("the row of version 1 is missing");
+    await commit(engine, start, [row(1)]);
+    await engine.close();
   });
 });
 
 describe.skipIf(process.platform === "win32")("permissions", () => {
   const modeOf = (file: string) => statSync(file).mode & 0o777;
+  const all = ["", "-wal", "-shm", "-record", "-lock"];
 
   test("only this user may read a new store and the files beside it", async () => {
-    const engine = open();
-    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
-    expect(["", "-wal", "-shm"].map((ending) => modeOf(path + ending))).toEqual([0o600, 0o600, 0o600]);
+    const engine = await open();
+    expect(all.map((ending) => modeOf(path + ending))).toEqual(all.map(() => 0o600));
     await engine.close();
   });
 
   test("a new store is also private if its path is a symbolic link that leads to no file yet", async () => {
     const target = join(folder.path, "target.db");
     symlinkSync(target, path);
-    await open().close();
+    await (await open()).close();
     expect(modeOf(target)).toBe(0o600);
   });
 
-  test("a store that exists keeps its permissions", async () => {
-    await open().close();
-    chmodSync(path, 0o640);
-    const engine = open();
-    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
-    expect(["", "-wal"].map((ending) => modeOf(path + ending))).toEqual([0o640, 0o640]);
+  test("a store that exists keeps its permissions, and the files beside it have the same", async () => {
+    await makeClosed(path);
+    for (const ending of ["", "-record", "-lock"]) chmodSync(path + ending, 0o640);
+    const engine = await open();
+    expect(all.map((ending) => modeOf(path + ending))).toEqual(all.map(() => 0o640));
     await engine.close();
   });
 });
 
 describe("a store on disk", () => {
-  test("is in WAL mode", async () => {
-    const engine = open();
-    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
+  test("is in WAL mode while it is open, and one file without a log when it was closed", async () => {
+    const engine = await open();
     const reader = new Database(path, { readonly: true });
     expect(reader.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     reader.close();
     await engine.close();
+    expect(readdirSync(folder.path).sort()).toEqual(["store.db", "store.db-lock", "store.db-record"]);
+    expect(readFileSync(path)[18]).toBe(1);
   });
 
   test("shows its items to people who look inside, as the view `item`", async () => {
-    const engine = open();
-    await engine.commit(
-      batchOf(await engine.pull(), () => [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }]),
-    );
+    const engine = await open();
+    const changes = [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }];
+    await commit(engine, await engine.load(), changes);
     const reader = new Database(path, { readonly: true });
     expect(reader.query("SELECT id, json FROM item").all()).toEqual([{ id: "id-1", json: '{"n":3}' }]);
     reader.close();
     await engine.close();
   });
 
-  test("is not changed if it is opened read-only, not even by a migration or a journal", async () => {
-    const engine = open();
-    await engine.commit(batchOf(await engine.pull(), () => [row(1)]));
-    await engine.close();
+  test("is not changed if it is opened read-only", async () => {
+    await makeClosed(path, 1);
     const before = readFileSync(path);
-    const reader = open(true);
-    expect(latest(await reader.pull())).toHaveLength(1);
-    await expect(reader.commit(batchOf({ epoch: "", version: 0 }, () => [row(2)]))).rejects.toThrow(StoreError);
+    const reader = await open(true);
+    expect(await liveItems(reader)).toHaveLength(1);
+    const { epoch, version } = await reader.load();
+    await errorOf(reader.commit(batchOf({ epoch, version }, () => [row(2)])));
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
   });
 
   test("is created if it is opened read-only and does not exist", async () => {
-    const engine = open(true);
-    expect(latest(await engine.pull())).toEqual([]);
+    const engine = await open(true);
+    expect(await liveItems(engine)).toEqual([]);
     await engine.close();
     expect(existsSync(path)).toBe(true);
   });
 
-  test("deletes obsolete rows while writers go on, so the file does not grow with the number of updates", async () => {
-    const engine = open();
-    let bookmark: Bookmark = await engine.pull();
-    const commit = async (changes: PlannedChange[]) => {
-      await engine.commit(batchOf(bookmark, () => changes));
-      bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? 0 };
-    };
-    const count = 100;
-    await commit(Array.from({ length: count }, (_, index) => row(index + 1)));
-    let version = count;
-    for (let round = 0; round < 600; round++) {
-      await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
+  test("has only the rows that are needed, whatever was updated and deleted", async () => {
+    const engine = await open();
+    let since = await commit(engine, await engine.load(), [row(1), row(2)]);
+    for (let round = 0; round < 20; round++) {
+      const { version } = since;
+      since = await commit(
+        engine,
+        since,
+        [row(version + 1, 1, round === 0 ? 1 : version), row(version + 2)].slice(0, 1),
+      );
     }
-    expect(await rowCount()).toBeLessThan(25_000);
-    const fullSize = statSync(path).size;
-    for (let round = 0; round < 600; round++) {
-      await commit(Array.from({ length: count }, (_, index) => row(++version, index + 1, version - count)));
-    }
-    expect(statSync(path).size).toBeLessThan(fullSize * 1.5);
-    expect(latest(await engine.pull()).map(({ version }) => version)).toEqual(
-      Array.from({ length: count }, (_, index) => version - count + index + 1),
-    );
-    await engine.close();
-    expect(await rowCount()).toBe(count);
-  });
-
-  test("finds obsolete rows again after a crash, and deletes them", async () => {
-    const crashed = open();
-    let bookmark: Bookmark = await crashed.pull();
-    for (let version = 1; version <= 50; version++) {
-      await crashed.commit(batchOf(bookmark, () => [row(version, 1, version > 1 ? version - 1 : undefined)]));
-      bookmark = { epoch: bookmark.epoch, version };
-    }
-    // The engine was not closed. As after kill -9, the file holds all 50 rows.
-    expect(await rowCount()).toBe(50);
-    const engine = open();
-    expect(latest(await engine.pull())).toHaveLength(1);
-    await engine.close();
-    expect(await rowCount()).toBe(1);
-    await crashed.close();
-  });
-
-  test("is not swept by a read-only engine, even after a crash", async () => {
-    const crashed = open();
-    const start = await crashed.pull();
-    await crashed.commit(batchOf(start, () => [row(1)]));
-    await crashed.commit(batchOf({ epoch: start.epoch, version: 1 }, () => [row(2, 1, 1)]));
-    const reader = open(true);
-    expect(latest(await reader.pull())).toHaveLength(1);
-    await reader.close();
-    expect(await rowCount()).toBe(2);
-    await crashed.close();
-  });
-
-  test("does not grow with items that are created and deleted", async () => {
-    const engine = open();
-    let version = 0;
-    const { epoch } = await engine.pull();
-    const commit = async (changes: PlannedChange[]) => {
-      await engine.commit(batchOf({ epoch, version }, () => changes));
-      version = changes.at(-1)?.version ?? 0;
-    };
-    await commit([row(1)]);
-    for (let round = 0; round < 500; round++) {
-      const { creations, deletions } = hundredFrom(version + 1);
-      await commit(creations);
-      await commit(deletions);
-    }
-    // Of 50,000 deletions the newest 10,000 are kept. A few thousand older rows have not been removed yet.
-    expect(await rowCount()).toBeLessThan(30_000);
+    since = await commit(engine, since, [{ ...row(since.version + 1, 2, 2), json: null }]);
+    const reader = new Database(path, { readonly: true });
+    const rows = reader.query<{ version: number }, []>("SELECT version FROM change ORDER BY version").all();
+    reader.close();
+    expect(rows).toEqual([{ version: since.version - 1 }, { version: since.version }]);
     await engine.close();
   });
 
-  test("is pruned even if two processes write, once one of them has surveyed it", async () => {
-    const engines = [open(), open()].map((engine) => ({ engine, version: 0 }));
-    const epochs = await Promise.all(engines.map(async ({ engine }) => (await engine.pull()).epoch));
-    const epoch = epochs[0] ?? "";
-    let version = 0;
-    for (let round = 0; round < 800; round++) {
-      const writer = engines[round % 2];
-      if (!writer) throw new Error("no engine");
-      const commit = async (changes: PlannedChange[]) => {
-        // Each writer passes the version it last committed, as a collection does. So its engine notices the other
-        // writer's changes here.
-        await writer.engine.commit(batchOf({ epoch, version: writer.version }, () => changes));
-        version = changes.at(-1)?.version ?? version;
-        writer.version = version;
-      };
-      const { creations, deletions } = hundredFrom(version + 1);
-      await commit(creations);
-      await commit(deletions);
-    }
-    // There were 80,000 deletions. A survey reads the whole table, so it finds the removable rows of both processes.
-    // Without a survey, the file would still have every tombstone (row of a deleted item). It would also have half of
-    // the rows that the tombstones replaced.
-    expect(await rowCount()).toBeLessThan(70_000);
-    const survivor = open();
-    expect(latest(await survivor.pull())).toEqual([]);
-    for (const { engine } of engines) await engine.close();
-    await survivor.close();
-  });
-
-  test("goes on while other programs open and close its file", async () => {
-    const engine = open();
-    let bookmark: Bookmark = await engine.pull();
-    const script = `
-      const { Database } = require("bun:sqlite");
-      for (let round = 0; round < 30; round++) {
-        const database = new Database(process.argv[1], { readonly: true });
-        database.query("SELECT count(*) FROM item").get();
-        database.close();
-      }`;
-    const others = Array.from({ length: 2 }, () => Bun.spawn([process.execPath, "-e", script, path]));
-    let done = false;
-    const ends = Promise.all(others.map(({ exited }) => exited)).finally(() => (done = true));
-    while (!done) {
-      const version = bookmark.version + 1;
-      await engine.commit(batchOf(bookmark, () => [row(version)]));
-      bookmark = { epoch: bookmark.epoch, version };
-      expect(engine.hasNews()).toBeFalse();
-      // Gives this process a chance to learn that the others have ended.
-      await turns(1);
-    }
-    expect(await ends).toEqual([0, 0]);
+  test("refuses a batch that was decided on another state, and stores nothing", async () => {
+    const engine = await open();
+    const start = await engine.load();
+    await commit(engine, start, [row(1)]);
+    expect(await engine.commit(batchOf(start, () => [row(1)]))).toBe(false);
+    expect(await engine.pull(start)).toBeUndefined();
+    expect(await liveItems(engine)).toHaveLength(1);
     await engine.close();
-    const reader = open(true);
-    expect(latest(await reader.pull())).toHaveLength(bookmark.version);
-    await reader.close();
   });
 
-  test("waits for the lock of another process, while reads go on", async () => {
-    const engine = open();
-    const bookmark = await engine.pull();
+  test("waits for a program that holds SQLite's lock, while reads go on", async () => {
+    const engine = await open();
+    const start = await engine.load();
     const other = new Database(path);
     other.run("BEGIN EXCLUSIVE");
-    const commit = engine.commit(batchOf(bookmark, () => [row(1)]));
-    // This takes long enough for the engine to be refused the lock at least once.
-    for (let count = 0; count < 20; count++) {
+    const committed = commit(engine, start, [row(1)]);
+    for (let count = 0; count < 3; count++) {
       expect(engine.hasNews()).toBe(false);
-      expect(await staysPending(commit)).toBe(true);
+      expect(await staysPending(committed)).toBe(true);
     }
     other.run("ROLLBACK");
     other.close();
-    await commit;
-    expect((await engine.pull()).version).toBe(1);
+    expect((await committed).version).toBe(1);
     await engine.close();
   });
+});
 
-  async function rowCount(): Promise<number> {
-    const reader = new Database(path, { readonly: true });
-    const { count } = reader.query<{ count: number }, []>("SELECT count(*) AS count FROM change").get() ?? {
-      count: -1,
-    };
-    reader.close();
-    return count;
+describe("the lock of a store", () => {
+  const holder = `
+    const { SqliteEngine } = await import(process.argv[1]);
+    await SqliteEngine.open(process.argv[2], { readOnly: process.argv[3] === "read-only" });
+    console.log("open");
+    setInterval(() => {}, 1_000);`;
+
+  async function startHolder(mode: string): Promise<Bun.Subprocess<"ignore", "pipe", "inherit">> {
+    const module = join(import.meta.dir, "../../../src/engines/sqlite/sqlite-engine.ts");
+    const child = Bun.spawn([process.execPath, "-e", holder, module, path, mode], { stdout: "pipe" });
+    const { value } = await child.stdout.getReader().read();
+    expect(Buffer.from(value ?? []).toString()).toBe("open\n");
+    return child;
   }
+
+  test.each(["writable", "read-only"])(
+    "is held by a process whose store is %s, which is named, and a kill frees it",
+    async (mode) => {
+      await makeClosed(path);
+      const child = await startHolder(mode);
+      const link = join(folder.path, "link.db");
+      symlinkSync(path, link);
+      for (const name of [path, link]) {
+        const refused = await errorOf(SqliteEngine.open(name));
+        expect(refused).toMatchObject({ trouble: "in use" });
+        expect(refused.message).toBe(`${path}: process ${child.pid} has this store open`);
+      }
+      const waiting = SqliteEngine.open(path, { lockWaitMs: 60_000 });
+      expect(await staysPending(waiting)).toBe(true);
+      child.kill("SIGKILL");
+      const engine = await waiting;
+      expect(await liveItems(engine)).toHaveLength(3);
+      await engine.close();
+    },
+  );
+
+  test("is not needed to refuse a hard link to a store in use", async () => {
+    const engine = await open();
+    linkSync(path, join(folder.path, "link.db"));
+    const refused = await errorOf(SqliteEngine.open(join(folder.path, "link.db"), { lockWaitMs: 60_000 }));
+    expect(refused.message).toContain("another name of a store in use");
+    await engine.close();
+  });
 });

@@ -1,0 +1,74 @@
+// `todoitems accept`: makes a store of a file whose log, or whose record, does not fit it, so that the service starts on
+// it again. Which of the files are right is for a person to say; so this is a command, and not a setting.
+
+import { existsSync } from "node:fs";
+import type { Snapshot } from "../engines/snapshot.ts";
+import { realPathOf } from "../engines/sqlite/open-store.ts";
+import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
+import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
+import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-record.ts";
+import { asTyped } from "../program-name.ts";
+import { defineCommand, positionalsOf, UsageError } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { jsonSummaryFlag, printLine, remark } from "./output.ts";
+import { replaceStore } from "./stores/store-replacement.ts";
+import {
+  followLink,
+  parseStoreOrPath,
+  requireFile,
+  storeFlag,
+  storeOf,
+  withStoreAdvice,
+} from "./stores/store-setting.ts";
+import { describeSummary } from "./stores/store-summary.ts";
+
+export const accept = defineCommand(
+  {
+    name: "accept",
+    parameters: "[STORE]",
+    summary: "let the service start on a store whose files were changed",
+    flags: [
+      storeFlag,
+      { name: "with-log", placeholder: "", meaning: "the log beside the file belongs to it: apply it first" },
+      jsonSummaryFlag,
+    ],
+    notes:
+      "STORE is a SQLite file. Its items become the store, without the log beside it. The files as they were are kept under another name. Every client learns that this is another history.",
+  },
+  async (args, environment) => {
+    const [named] = positionalsOf(args, 0, 1, "STORE");
+    const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
+    if (store.engine !== "sqlite") throw new UsageError("accept works on SQLite files.");
+    const path = followLink(store.path);
+    requireFile(path, `Put the file back, or restore a backup: ${asTyped("restore FILE --force")}`);
+    if (!isInDoubt(path)) {
+      remark(`Nothing to accept: the files of ${path} belong together.`);
+      return 0;
+    }
+    const startedAt = performance.now();
+    const open = (kept: string) => (args.has("with-log") ? openWithLog(kept) : SqliteSnapshot.openWithoutLog(path));
+    const summary = await withStoreAdvice(path, () => replaceStore(path, { command: "accept", force: true, open }));
+    if (args.has("json")) await printLine(JSON.stringify(summary));
+    else remark(`Accepted ${path}: ${describeSummary(summary, startedAt)}`);
+    return 0;
+  },
+);
+
+function isInDoubt(path: string): boolean {
+  try {
+    judgeFiles(realPathOf(path));
+    return false;
+  } catch (error) {
+    if (error instanceof SqliteStoreError && error.trouble === "in doubt") return true;
+    throw error;
+  }
+}
+
+/** Opens the copy of the old files as one store, as if its record said that the file and the log belong together. */
+function openWithLog(kept: string): Snapshot {
+  const header = readHeader(kept);
+  if (!header?.isWal || !existsSync(`${kept}-wal`))
+    throw new CommandError("There is no log that could belong to this file. Leave out --with-log.");
+  writeRecord(kept, { stamps: [header.stamp], cookie: header.cookie, isInUse: true });
+  return SqliteSnapshot.open(kept);
+}

@@ -1,0 +1,134 @@
+// Replaces a SQLite store with a new one. The old store is copied first, with its log, to a name that the user gets to
+// know before anything is changed. So at every moment there is the old store or the new one under the store's name.
+
+import {
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import type { Snapshot } from "../../engines/snapshot.ts";
+import { openForWriting, realPathOf } from "../../engines/sqlite/open-store.ts";
+import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
+import { SqliteStore } from "../../engines/sqlite/sqlite-store.ts";
+import { syncFolder } from "../../files/synced-file.ts";
+import { timeStamp } from "../../files/time-stamp.ts";
+import { CommandError } from "../failure.ts";
+import { remark } from "../output.ts";
+import { unwritable } from "../unwritable.ts";
+import { copyStore, lockWaitMs, withStoreLock } from "./store-copy.ts";
+
+import type { StoreSummary } from "./store-writer.ts";
+
+/** The summary and, if there was an old store, the path at which it is kept. */
+export type Replaced = StoreSummary & { readonly kept?: string };
+
+interface Replacement {
+  /** What replaces the store, for the name of the old one: `restore` gives `todoitems.db.before-restore-…`. */
+  readonly command: string;
+  /** True if a store that exists may be replaced. */
+  readonly force: boolean;
+  /** Opens the items of the new store. `kept` is the copy of the old store, if there was one. */
+  readonly open: (kept: string) => Snapshot;
+}
+
+/** The files that are a store: the file, its log, SQLite's journal and the record. */
+const endings = ["", "-wal", "-journal", "-record"];
+
+export async function replaceStore(path: string, { command, force, open }: Replacement): Promise<Replaced> {
+  const file = realPathOf(path);
+  const isThere = () => {
+    if (!existsSync(file) && !existsSync(`${file}-wal`)) return false;
+    if (force) return true;
+    throw new CommandError(`${path} exists already. Replace it with --force; it is then kept under another name.`);
+  };
+  if (isThere()) await settle(file);
+  return withStoreLock(file, async () => {
+    const hasOld = isThere();
+    const kept = freeName(`${file}.before-${command}-${timeStamp(new Date())}`);
+    if (hasOld) remark(`The old store is kept as ${kept}`);
+    let isReplaced = false;
+    try {
+      if (hasOld) keep(file, kept);
+      const summary = await copyStore(open(kept), file, {
+        like: file,
+        beforeRename: (partial) => prepare(file, partial),
+      });
+      isReplaced = true;
+      // The log belongs to the old store.
+      for (const ending of ["-wal", "-shm", "-record"]) rmSync(`${file}${ending}`, { force: true });
+      return { ...summary, ...(hasOld && { kept }) };
+    } finally {
+      if (!isReplaced) for (const ending of endings) rmSync(`${kept}${ending}`, { force: true });
+    }
+  });
+}
+
+/**
+ * Brings the log that a killed service has left into the file, as the next start would. Then the rename of the new file
+ * is the only step of the replacement. A store that is damaged or in doubt stays as it is: no service would start on it.
+ */
+async function settle(file: string): Promise<void> {
+  if (!existsSync(`${file}-wal`) && !existsSync(`${file}-journal`)) return;
+  try {
+    const store = new SqliteStore(await openForWriting(file, lockWaitMs), { onWarning() {}, onDoubt() {} });
+    store.close();
+  } catch (error) {
+    const isUnusable = error instanceof SqliteStoreError && error.trouble !== undefined && error.trouble !== "in use";
+    if (!isUnusable) throw error;
+  }
+}
+
+/** Copies the old store. A hard link would be changed together with the file. */
+function keep(file: string, kept: string): void {
+  try {
+    // The record says which log belongs to the file. A file without a log needs none.
+    const hasLog = existsSync(`${file}-wal`);
+    for (const ending of endings) {
+      if (!existsSync(`${file}${ending}`) || (ending === "-record" && !hasLog)) continue;
+      copyFileSync(`${file}${ending}`, `${kept}${ending}`, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      copyOwner(`${file}${ending}`, `${kept}${ending}`);
+      syncFile(`${kept}${ending}`);
+    }
+    syncFolder(dirname(kept));
+  } catch (error) {
+    throw unwritable(kept, error);
+  }
+}
+
+/** Call this just before the new file gets its name. SQLite would undo a journal of the old file in the new one. */
+function prepare(file: string, partial: string): void {
+  copyOwner(file, partial);
+  rmSync(`${file}-journal`, { force: true });
+}
+
+/** Gives the file `to` the owner of `from`. So the service can use a store that an administrator has restored. */
+function copyOwner(from: string, to: string): void {
+  const old = statSync(from, { throwIfNoEntry: false });
+  if (!old) return;
+  const { uid, gid } = statSync(to);
+  if (old.uid !== uid || old.gid !== gid) chownSync(to, old.uid, old.gid);
+}
+
+/** A name that no file has: this one, or with a number after it. */
+function freeName(name: string): string {
+  for (let count = 1; ; count++) {
+    const free = count === 1 ? name : `${name}-${count}`;
+    if (!endings.some((ending) => existsSync(`${free}${ending}`))) return free;
+  }
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

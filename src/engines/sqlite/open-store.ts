@@ -1,0 +1,137 @@
+// Opens a SQLite file as a store, or makes a new one. Takes the store's lock, judges its files, and checks that SQLite
+// finds no damage, before anything is written.
+
+import { Database } from "bun:sqlite";
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { ensurePrivateFile } from "../../files/private-file.ts";
+import { openForReading } from "./read-only-connection.ts";
+import { createTables, readPragma } from "./schema.ts";
+import { cannotLock, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
+import { StoreLock } from "./store-lock.ts";
+import { judgeFiles, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
+import { adoptFile, StoreRow, touch } from "./store-row.ts";
+
+/** How long SQLite waits for its own lock, which another program may hold for a moment. */
+const busyMs = 5_000;
+/** After the log has been copied into the store, the log file is cut back to this size. */
+const logBytesKept = 16 * 1024 ** 2;
+
+export interface OpenedStore {
+  /** The real path of the file. */
+  readonly path: string;
+  readonly database: Database;
+  readonly lock: StoreLock;
+  readonly record: StoreRecord;
+}
+
+/** The path of the file itself. SQLite follows symbolic links, and has the log beside the file. */
+export function realPathOf(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  // A symbolic link may lead to a file that is still to be made.
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (link?.isSymbolicLink()) return realPathOf(resolve(dirname(path), readlinkSync(path)));
+  const folder = dirname(resolve(path));
+  return existsSync(folder) ? join(realpathSync(folder), basename(path)) : resolve(path);
+}
+
+/** Takes the lock of a store. Undefined if this user may not write beside it: then the store is only read. */
+export async function lockForReading(path: string, waitMs: number): Promise<StoreLock | undefined> {
+  checkPlace(path);
+  try {
+    return await StoreLock.take(realPathOf(path), waitMs);
+  } catch (error) {
+    if (cannotLock(error)) return undefined;
+    throw explainSqliteError(error, path);
+  }
+}
+
+/** If this fails, SQLite may still have the file open. End the process soon, and do not terminate the thread. */
+export async function openForWriting(path: string, lockWaitMs: number): Promise<OpenedStore> {
+  checkPlace(path);
+  const file = realPathOf(path);
+  let lock: StoreLock | undefined;
+  try {
+    lock = await StoreLock.take(file, lockWaitMs);
+    return { path: file, lock, ...openLocked(file) };
+  } catch (error) {
+    lock?.release();
+    throw explainSqliteError(error, path);
+  }
+}
+
+function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
+  rollBackJournal(file);
+  const header = judgeFiles(file);
+  const old = readRecord(file);
+  // A connection that only reads leaves the files as they are when it is closed. So a damaged store is refused with its
+  // log in place.
+  if (header) openForReading(file).close();
+  else ensurePrivateFile(file);
+  const database = new Database(file, { create: true, readwrite: true });
+  makeDurable(database);
+  if (!header) database.transaction(() => createTables(database)).immediate();
+  const stamp = header?.stamp ?? readPragma(database, "user_version");
+  const cookie = header?.cookie ?? readPragma(database, "schema_version");
+  const isReplaced = header !== undefined && old !== undefined && !old.stamps.includes(stamp);
+  const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
+  // If there is a log, the file may have been left by a checkpoint that was not complete.
+  const stamps = hasLog && old ? old.stamps : [stamp];
+  if (!hasLog) writeRecord(file, { stamps, cookie, isInUse: false });
+  useLog(database, file);
+  commitFirst(database, file, isReplaced);
+  // Only now is there a log that must not get lost.
+  const record = { stamps, cookie, isInUse: true };
+  writeRecord(file, record);
+  return { database, record };
+}
+
+/** SQLite has a journal beside the file while it switches WAL mode on or off. After a kill, it must be undone first. */
+function rollBackJournal(file: string): void {
+  if (!existsSync(`${file}-journal`)) return;
+  const database = new Database(file, { readwrite: true });
+  try {
+    database.query("SELECT count(*) FROM sqlite_schema").get();
+  } finally {
+    database.close();
+  }
+}
+
+function commitFirst(database: Database, file: string, isReplaced: boolean): void {
+  const row = new StoreRow(database, file);
+  const adopt = database.transaction(() => {
+    row.write(adoptFile(row.read(), file, isReplaced));
+    touch(database);
+  });
+  adopt.immediate();
+}
+
+/** Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. Also throws for a folder. */
+function checkPlace(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const folder = dirname(resolve(path));
+  if (!stat && !existsSync(folder)) throw new SqliteStoreError(`${path}: its folder ${folder} does not exist`);
+  if (stat?.isDirectory()) throw new SqliteStoreError(`${path}: this is a folder, not a file`);
+  if (stat && !stat.isFile())
+    throw new SqliteStoreError(`${path}: this is not an ordinary file but a device or a pipe`);
+}
+
+// With full syncs, a commit returns once its log records are on disk. macOS also needs fullfsync, because its plain
+// fsync leaves data in the drive's cache.
+function makeDurable(database: Database): void {
+  database.run(`PRAGMA busy_timeout = ${busyMs}`);
+  // Overwrites deleted items with zeros, instead of leaving them in free pages.
+  database.run("PRAGMA secure_delete = ON");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA fullfsync = ON");
+  database.run("PRAGMA checkpoint_fullfsync = ON");
+  database.run(`PRAGMA journal_size_limit = ${logBytesKept}`);
+  // SQLite must not run checkpoints by itself: the files are looked at, and the record is written, before each one.
+  database.run("PRAGMA wal_autocheckpoint = 0");
+}
+
+function useLog(database: Database, path: string): void {
+  const mode = database.query<{ journal_mode: string }, []>("PRAGMA journal_mode = WAL").get();
+  if (mode?.journal_mode === "wal") return;
+  throw new SqliteStoreError(`${path}: this file system cannot hold a write-ahead log; put the store on a local disk`);
+}

@@ -1,0 +1,124 @@
+// Which file and log belong together. Copies of a store look alike, and SQLite would replay a log onto any of them. So
+// a small file beside the store records what the store's own header must say.
+//
+// A stamp is a random number in the header of the store's file. A running service gives the store a new one with each
+// checkpoint, because only a checkpoint writes into the file. A copy from before the checkpoint has the old stamp.
+// `VACUUM INTO` and SQLite's backup functions copy the stamp, but not the schema's cookie, which counts its changes.
+//
+// | the file                 | its log            | the record         |                                             |
+// |--------------------------|--------------------|--------------------|---------------------------------------------|
+// | not in WAL mode, or none | none               |                    | closed, copied or new: open it              |
+// | not in WAL mode, or none | there              |                    | the log is another store's: refuse          |
+// | in WAL mode              |                    | none               | a copy, or another name of a store: refuse  |
+// | in WAL mode              | none, or empty     | in use             | the log is lost: refuse                     |
+// | in WAL mode              | none, or empty     | not in use         | killed while it started or stopped: open it |
+// | in WAL mode              | there              | stamp and cookie   | killed: open it                             |
+// | in WAL mode              | there              | others             | the log is another store's: refuse          |
+
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { replaceFile } from "../../files/synced-file.ts";
+import { anotherProgram, applicationId, developmentVersion, isDevelopmentStamp } from "./schema.ts";
+import { SqliteStoreError } from "./sqlite-errors.ts";
+
+export interface StoreRecord {
+  /** The stamps that the file may have. There are two during a checkpoint. */
+  readonly stamps: readonly number[];
+  readonly cookie: number;
+  /** True if there must be a log. It is false until the first commit is in the log, and once all of it was copied. */
+  readonly isInUse: boolean;
+}
+
+/** What the first bytes of a SQLite file say about it. */
+export interface StoreHeader {
+  readonly isWal: boolean;
+  readonly stamp: number;
+  readonly cookie: number;
+  readonly isOurs: boolean;
+}
+
+const headerBytes = 100;
+/** A service that runs beside us can change the files while we look at them. Then look again, up to so many times. */
+const looksMax = 5;
+const pauseMs = 20;
+
+/** Undefined if there is no record, or if it cannot be understood. */
+export function readRecord(path: string): StoreRecord | undefined {
+  const file = `${path}-record`;
+  if (!existsSync(file)) return undefined;
+  const [stamps = "", cookie, state] = readFileSync(file, "utf8").trim().split(" ");
+  if (state === undefined) return undefined;
+  return { stamps: stamps.split(",").map(Number), cookie: Number(cookie), isInUse: state === "in-use" };
+}
+
+/** When this returns, the record is on disk. */
+export function writeRecord(path: string, { stamps, cookie, isInUse }: StoreRecord): void {
+  const text = `${stamps.join(",")} ${cookie} ${isInUse ? "in-use" : "not-in-use"}\n`;
+  replaceFile(`${path}-record`, text, path);
+}
+
+/**
+ * Reads the header. Undefined if the file is missing or empty. Do not call this while SQLite has the file open in this
+ * process: when a process closes any descriptor of a file, the system drops the locks that SQLite has on it.
+ */
+export function readHeader(path: string): StoreHeader | undefined {
+  if (!statSync(path, { throwIfNoEntry: false })?.size) return undefined;
+  const bytes = Buffer.alloc(headerBytes);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, bytes, 0, headerBytes, 0);
+  } finally {
+    closeSync(file);
+  }
+  return {
+    isWal: bytes.toString("latin1", 0, 15) === "SQLite format 3" && bytes[18] === 2,
+    cookie: bytes.readUInt32BE(40),
+    stamp: bytes.readUInt32BE(60),
+    isOurs: bytes.readUInt32BE(68) === applicationId,
+  };
+}
+
+/**
+ * Judges whether SQLite may open the store and replay its log, and throws if not. Call this before SQLite opens the
+ * file. `path` must not be a symbolic link. Returns the header; undefined if the store is new.
+ */
+export function judgeFiles(path: string): StoreHeader | undefined {
+  for (let look = 1; ; look++) {
+    const header = readHeader(path);
+    const doubt = findDoubt(path, header);
+    if (doubt === undefined) return header;
+    if (look === looksMax) throw doubt;
+    Bun.sleepSync(pauseMs);
+  }
+}
+
+function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreError | undefined {
+  const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
+  if (!header?.isWal) {
+    if (logBytes === undefined) return undefined;
+    return header
+      ? inDoubt(path, `the log beside it, ${path}-wal, belongs to another store, because this one was closed`)
+      : inDoubt(path, `the store is gone or empty, and only its log ${path}-wal is there`);
+  }
+  if (!header.isOurs) return anotherProgram(path);
+  if (isDevelopmentStamp(header.stamp)) return developmentVersion(path);
+  const record = readRecord(path);
+  if (!record) {
+    return inDoubt(
+      path,
+      "this is another name of a store in use, or a copy of one, because it was never closed and has no record",
+    );
+  }
+  if (!logBytes) {
+    return record.isInUse ? inDoubt(path, `its log ${path}-wal is gone, and with it the last commits`) : undefined;
+  }
+  if (record.stamps.includes(header.stamp) && record.cookie === header.cookie) return undefined;
+  return inDoubt(
+    path,
+    `the log beside it, ${path}-wal, does not belong to this file, which is a copy or another store`,
+  );
+}
+
+/** The error for files that may not belong together. */
+export function inDoubt(path: string, finding: string): SqliteStoreError {
+  return new SqliteStoreError(`${path}: ${finding}`, { trouble: "in doubt", needsRestart: true });
+}

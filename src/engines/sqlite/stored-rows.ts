@@ -1,0 +1,100 @@
+// The tables of an open store. Each change is stored with a checksum, and verified when it is read. Rows are appended
+// under their version, so appending touches the same few pages at the end, whether the store holds a hundred items or a
+// million.
+
+import type { Database } from "bun:sqlite";
+import type { Change, Version } from "../../collection/engine.ts";
+import { rowChecksum } from "./row-checksum.ts";
+import { damaged, explainSqliteError } from "./sqlite-errors.ts";
+import { StoreRow } from "./store-row.ts";
+import type { Row, StoreSummary } from "./thread-messages.ts";
+
+/** How many rows a page has. Larger pages are not faster, and take more memory. */
+const pageRows = 1_000;
+
+export class StoredRows {
+  readonly storeRow: StoreRow;
+  readonly #path: string;
+  readonly #statements: ReturnType<typeof prepare>;
+  /** The number of rows that `page` has read so far, and the sum of their checksums. */
+  #read = { rowCount: 0, checksumSum: 0 };
+
+  constructor(database: Database, path: string) {
+    this.#path = path;
+    this.#statements = prepare(database);
+    this.storeRow = new StoreRow(database, path);
+  }
+
+  summary(): StoreSummary {
+    const { epoch, prunedThrough } = this.storeRow.read();
+    return { epoch, version: this.#statements.newest.get()?.version ?? 0, prunedThrough };
+  }
+
+  /**
+   * The rows after a version. Begin with version 0, and go on until a page is empty. Throws at the end if rows are
+   * missing: SQLite does not notice it when the disk has lost a page, or has an old state of it.
+   */
+  page(after: Version): Row[] {
+    try {
+      const rows = this.#statements.selectAfter.all(after, pageRows);
+      if (after === 0) this.#read = { rowCount: 0, checksumSum: 0 };
+      for (const row of rows) {
+        if (row.checksum !== rowChecksum(row))
+          throw damaged(this.#path, `the checksum of the row of version ${row.version} does not match its content`);
+        this.#read.checksumSum = (this.#read.checksumSum + row.checksum) | 0;
+      }
+      this.#read.rowCount += rows.length;
+      if (rows.length === 0) this.#checkSums();
+      return rows.map(({ version, position, id, json }) => [version, position, id, json, 0]);
+    } catch (error) {
+      throw explainSqliteError(error, this.#path);
+    }
+  }
+
+  #checkSums(): void {
+    const { rowCount, checksumSum } = this.storeRow.read();
+    if (rowCount === this.#read.rowCount && checksumSum === this.#read.checksumSum) return;
+    throw damaged(this.#path, `it has noted ${rowCount} rows, and others are there, ${this.#read.rowCount} of them`);
+  }
+
+  /** Returns the checksum of the new row. */
+  insert(change: Change): number {
+    const { version, position, id, json } = change;
+    const checksum = rowChecksum(change);
+    this.#statements.insert.run(version, position, id, json, checksum);
+    return checksum;
+  }
+
+  /** Returns the checksum of the row that was deleted. */
+  delete(version: Version): number {
+    const row = this.#statements.delete.get(version);
+    if (!row) throw damaged(this.#path, `the row of version ${version} is missing`);
+    return row.checksum;
+  }
+
+  tombstoneCount(): number {
+    return this.#statements.countTombstones.get()?.count ?? 0;
+  }
+
+  /** The versions of the oldest tombstones. */
+  oldestTombstones(count: number): Version[] {
+    return this.#statements.selectTombstones.all(count).map(({ version }) => version);
+  }
+}
+
+function prepare(database: Database) {
+  return {
+    newest: database.query<{ version: Version }, []>("SELECT coalesce(max(version), 0) AS version FROM change"),
+    selectAfter: database.query<Change & { readonly checksum: number }, [Version, number]>(
+      "SELECT version, position, id, json, checksum FROM change WHERE version > ? ORDER BY version LIMIT ?",
+    ),
+    insert: database.query<never, [Version, Version, string, string | null, number]>(
+      "INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
+    ),
+    delete: database.query<{ checksum: number }, [Version]>("DELETE FROM change WHERE version = ? RETURNING checksum"),
+    countTombstones: database.query<{ count: number }, []>("SELECT count(*) AS count FROM change WHERE json IS NULL"),
+    selectTombstones: database.query<{ version: Version }, [number]>(
+      "SELECT version FROM change WHERE json IS NULL ORDER BY version LIMIT ?",
+    ),
+  };
+}

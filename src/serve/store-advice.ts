@@ -1,0 +1,21 @@
+// Adds to an error of a SQLite store what the operator can do about it. The engine knows only what has happened.
+
+import { existsSync } from "node:fs";
+import { SqliteStoreError, type StoreTrouble } from "../engines/sqlite/sqlite-errors.ts";
+import { asTyped, asWord } from "../program-name.ts";
+
+const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
+  damaged: (path) =>
+    `. See what is damaged with "${asTyped(`check ${asWord(path)}`)}", then restore a backup with "${asTyped("restore FILE --force")}".`,
+  "in doubt": (path) =>
+    `. Put the right files back and start again, or go on with this file alone: ${asTyped(`accept ${asWord(path)}`)}${existsSync(`${path}-wal`) ? " (--with-log if the log belongs to it)" : ""}`,
+  "in use": () => "; stop it first, or let several instances share a PostgreSQL database (--store postgres://…)",
+  "not ours": () => ". Choose another file with --store sqlite:PATH",
+  "not writable": () => ". Give this user write access to the file and its folder, or start with --read-only.",
+};
+
+/** The message of the error, and what to do. Undefined if there is nothing to add. */
+export function withAdvice(error: unknown, path: string): string | undefined {
+  if (!(error instanceof SqliteStoreError) || error.trouble === undefined) return undefined;
+  return `${error.message}${advice[error.trouble](path)}`;
+}

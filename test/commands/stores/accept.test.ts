@@ -1,0 +1,63 @@
+// `todoitems accept`, run as a process on stores whose files were changed. test/faults/changed-files.test.ts accepts
+// what each kind of change leaves.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { StoredService } from "../../faults/stored-service.ts";
+
+let service: StoredService;
+beforeEach(async () => {
+  service = new StoredService();
+  await service.start();
+  await service.create(10);
+  await service.stop("SIGKILL");
+});
+afterEach(() => service.dispose());
+
+test("with --with-log, a store whose record is gone keeps the commits in its log", async () => {
+  rmSync(`${service.path}-record`);
+  expect(await service.startOrRefusal()).toContain("todoitems accept");
+  expect(await service.run("accept", "--with-log")).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringMatching(/^The old store is kept as .*before-accept-.*Accepted .*: 10 items/s),
+  });
+  await service.start();
+  expect(await service.served()).toEqual(service.answered);
+});
+
+test("keeps the files as they were, and prints their name first", async () => {
+  rmSync(`${service.path}-record`);
+  const old = ["", "-wal"].map((ending) => [ending, readFileSync(service.path + ending)] as const);
+  const { exitCode, stdout } = await service.run("accept", service.path, "--json");
+  const { kept, items } = JSON.parse(stdout) as { kept: string; items: number };
+  expect({ exitCode, items }).toEqual({ exitCode: 0, items: 0 });
+  for (const [ending, bytes] of old) expect(readFileSync(kept + ending).equals(bytes)).toBe(true);
+});
+
+test("does nothing if the files belong together, or if there is no file", async () => {
+  const before = service.files();
+  expect(await service.run("accept")).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining("Nothing to accept"),
+  });
+  expect(service.files()).toEqual(before);
+  rmSync(service.path);
+  expect(await service.run("accept")).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringMatching(/there is no such file.*restore FILE --force/s),
+  });
+});
+
+test("refuses a damaged file, and leaves everything as it was", async () => {
+  writeFileSync(service.path, readFileSync(service.path).fill(0xff, 4_096));
+  rmSync(`${service.path}-record`);
+  const before = service.files();
+  expect(await service.run("accept")).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("damaged") });
+  expect(service.files()).toEqual(before);
+});
+
+test("a copy of the file and its log, made without the record, is accepted with its log", async () => {
+  for (const ending of ["", "-wal"]) copyFileSync(service.path + ending, service.file(`copy.db${ending}`));
+  expect(await service.run("accept", "copy.db", "--with-log")).toMatchObject({ exitCode: 0 });
+  expect(await service.run("check", "copy.db")).toMatchObject({ stdout: expect.stringMatching(/Items +10\n/) });
+});

@@ -1,0 +1,146 @@
+// What an open store notices when somebody touches its files. The program itself is tested in
+// test/faults/replaced-store.test.ts.
+
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
+import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
+import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
+import { temporaryFolder } from "../engine-kinds.ts";
+import { makeClosed } from "./crashed-store.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+let backup: string;
+let store: SqliteStore;
+let doubts: string[];
+let warnings: string[];
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  path = join(folder.path, "store.db");
+  backup = join(folder.path, "backup.db");
+  await makeClosed(backup, 20);
+  [doubts, warnings] = [[], []];
+  const reports = { onWarning: (text: string) => warnings.push(text), onDoubt: (text: string) => doubts.push(text) };
+  store = new SqliteStore(await openForWriting(path, 0), reports);
+  store.commit([row(1)]);
+});
+
+afterEach(() => folder.dispose());
+
+const row = (version: number): Row => [version, version, `id-${version}`, `{"n":${version}}`, 0];
+const log = () => `${path}-wal`;
+/** A time that no file of a test has. */
+const longAgo = new Date("2020-01-01T00:00:00Z");
+
+const deeds: readonly (readonly [what: string, deed: () => void])[] = [
+  ["a backup is copied over the store", () => copyFileSync(backup, path)],
+  ["a backup is moved over the store", () => renameSync(backup, path)],
+  ["the store is moved away", () => renameSync(path, `${path}.away`)],
+  ["the store is removed", () => rmSync(path)],
+  ["the store is written to, and keeps its size", () => writeFileSync(path, readFileSync(path))],
+  ["the store is cut short", () => truncateSync(path, 4_096)],
+  ["the time of the store is set", () => utimesSync(path, longAgo, longAgo)],
+  ["the log is removed", () => rmSync(log())],
+  ["the log is emptied", () => truncateSync(log())],
+  ["the log is moved away", () => renameSync(log(), `${log()}.away`)],
+  ["another log is copied over the log", () => writeFileSync(log(), Buffer.alloc(8_272, 7))],
+  [
+    "the log is replaced by a copy of itself",
+    () => {
+      copyFileSync(log(), `${log()}.copy`);
+      renameSync(`${log()}.copy`, log());
+    },
+  ],
+  ["the -shm file is removed", () => rmSync(`${path}-shm`)],
+  ["another program commits", () => runInOther("UPDATE store SET pruned_through = pruned_through + 1")],
+  ["another program runs a checkpoint", () => runInOther("PRAGMA wal_checkpoint(TRUNCATE)")],
+];
+
+function runInOther(sql: string): void {
+  const other = new Database(path);
+  other.run(sql);
+  other.close();
+}
+
+for (const [what, deed] of deeds) {
+  test(`no later write is stored, and nothing is ready any more, if ${what}`, () => {
+    deed();
+    const files = [path, log(), `${path}-record`].map(contentOf);
+    const doubt = expect.objectContaining({ trouble: "in doubt", needsRestart: true, undecided: false });
+    expect(() => store.commit([row(2)])).toThrow(doubt);
+    expect(() => store.commit([row(2)])).toThrow(doubt);
+    expect(() => store.checkReady()).toThrow(doubt);
+    expect(() => store.close()).toThrow(doubt);
+    store.checkpoint();
+    expect(doubts).toHaveLength(1);
+    expect([path, log(), `${path}-record`].map(contentOf)).toEqual(files);
+  });
+}
+
+test("a health check and a checkpoint notice it too, before any write", () => {
+  copyFileSync(backup, path);
+  const before = contentOf(path);
+  store.checkpoint();
+  expect(doubts).toHaveLength(1);
+  expect(() => store.checkReady()).toThrow("another program has written into the store");
+  expect(contentOf(path)).toBe(before);
+});
+
+test("if the store is put back, it stays in doubt until the next start, which has every commit", async () => {
+  renameSync(path, `${path}.away`);
+  expect(() => store.commit([row(2)])).toThrow();
+  renameSync(`${path}.away`, path);
+  expect(() => store.commit([row(2)])).toThrow();
+  const snapshot = SqliteSnapshot.open(path);
+  expect(snapshot.itemCount).toBe(1);
+  await snapshot.close();
+});
+
+test("backups, readers, hard links and our own checkpoints are no reason for doubt", async () => {
+  for (let version = 2; version <= 60; version++) {
+    if (version === 10) linkSync(path, `${path}.link`);
+    if (version % 10 === 0) store.checkpoint();
+    if (version % 7 === 0) {
+      const snapshot = SqliteSnapshot.open(path);
+      expect(snapshot.itemCount).toBe(version - 1);
+      await snapshot.close();
+      runInOther("SELECT count(*) FROM change");
+    }
+    store.commit([row(version)]);
+  }
+  expect(doubts).toEqual([]);
+  expect(warnings).toEqual([]);
+  store.close();
+  const snapshot = SqliteSnapshot.open(path);
+  expect(snapshot.itemCount).toBe(60);
+  await snapshot.close();
+});
+
+test("a store that is closed while another program reads an old state of it keeps its log, and every commit", async () => {
+  const reader = SqliteSnapshot.open(path);
+  store.commit([row(2)]);
+  store.close();
+  await reader.close();
+  const snapshot = SqliteSnapshot.open(path);
+  expect(snapshot.itemCount).toBe(2);
+  await snapshot.close();
+}, 20_000);
+
+function contentOf(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file).toString("base64") : undefined;
+}

@@ -1,0 +1,184 @@
+// A store in a folder of its own, and the real program on it. It remembers every item whose create was answered, and
+// knows how to wait for a service that gives up.
+
+import { Database } from "bun:sqlite";
+import { copyFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { bunCommand } from "../bun-command.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
+import { Program, runProgram } from "../program.ts";
+
+/** How a service ended that no longer trusted its files. */
+export interface GivenUp {
+  readonly exitCode: number;
+  readonly log: string;
+  /** The items of the backup that it saved, as JSON. Undefined if it saved none. */
+  readonly saved: readonly string[] | undefined;
+}
+
+export interface StartOptions {
+  readonly launcher?: readonly string[];
+  readonly flags?: readonly string[];
+}
+
+export class StoredService {
+  readonly #folder = temporaryFolder();
+  readonly path: string;
+  /** The JSON of the items whose creates were answered with 201, in that order. */
+  readonly answered: string[] = [];
+  #program: Program | undefined;
+
+  /** The store is in a folder of its own, unless `path` names one. */
+  constructor(path?: string) {
+    this.path = path ?? this.file("store.db");
+  }
+
+  readonly file = (name: string): string => join(this.#folder.path, name);
+
+  get folder(): string {
+    return this.#folder.path;
+  }
+
+  get isRunning(): boolean {
+    return this.#program !== undefined;
+  }
+
+  get program(): Program {
+    if (!this.#program) throw new Error("the service is not running");
+    return this.#program;
+  }
+
+  /** Starts the service. `launcher` has words that come before the program on the command line. */
+  async start({ launcher = [], flags = [] }: StartOptions = {}): Promise<void> {
+    const args = ["--port", "0", "--store", `sqlite:${this.path}`, ...flags];
+    this.#program = await Program.start({ args, launcher });
+  }
+
+  /** Starts the service. If it does not start, returns what it says, in one line. */
+  async startOrRefusal(options?: StartOptions): Promise<string | undefined> {
+    try {
+      await this.start(options);
+      return undefined;
+    } catch (error) {
+      const [, text] = /^not ready: (.*)$/s.exec(error instanceof Error ? error.message : "") ?? [];
+      if (text === undefined) throw error;
+      return text.replace(/\s+/g, " ").trim();
+    }
+  }
+
+  /** Runs a command in the folder of the store, to its end. */
+  run(command: string, ...args: string[]) {
+    return runProgram(command, {
+      args,
+      cwd: this.#folder.path,
+      environment: { TODOITEMS_STORE: `sqlite:${this.path}` },
+    });
+  }
+
+  /** Runs SQL on the store in a process of its own: sqlite3, or Bun's SQLite if that is not installed. */
+  async runSql(sql: string): Promise<number> {
+    const program = `new (require("bun:sqlite").Database)("store.db").run(${JSON.stringify(sql)})`;
+    const command = Bun.which("sqlite3") ? ["sqlite3", "store.db", sql] : [...bunCommand, "-e", program];
+    const stdio: ["ignore", "ignore", "inherit"] = ["ignore", "ignore", "inherit"];
+    return Bun.spawn(command, { cwd: this.#folder.path, stdio }).exited;
+  }
+
+  async create(count: number, characters = 20): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      const status = await this.tryCreate(characters);
+      if (status !== 201) throw new Error(`a create was answered with ${status}`);
+    }
+  }
+
+  /** Creates an item. Returns the status of the answer. Undefined if there was no answer, because the service has ended. */
+  async tryCreate(characters = 20): Promise<number | undefined> {
+    const json = `{"ID":"${crypto.randomUUID()}","n":${this.answered.length},"Notes":"${"x".repeat(characters)}"}`;
+    const response = await this.program.send("POST", "/api/todoitems/", json).catch(() => undefined);
+    if (response?.status === 201) this.answered.push(json);
+    return response?.status;
+  }
+
+  /** Creates items until the service has ended by itself. Throws if a create is answered with success. */
+  async writeUntilItEnds(): Promise<GivenUp> {
+    const answeredBefore = this.answered.length;
+    let hasEnded = false;
+    void this.program.exited.then(() => {
+      hasEnded = true;
+    });
+    await eventually(async () => {
+      await this.tryCreate();
+      return hasEnded || this.answered.length > answeredBefore;
+    }, "the service ends by itself");
+    if (this.answered.length > answeredBefore) throw new Error("a write was answered with 201");
+    return this.ended();
+  }
+
+  /** Waits for the end of a service that gives up. */
+  async ended(): Promise<GivenUp> {
+    const exitCode = await this.program.exited;
+    const { stderr: log } = await this.program.stop();
+    this.#program = undefined;
+    const [, saved] = /were saved as (\S+)\. /.exec(log) ?? [];
+    return { exitCode, log, saved: saved === undefined ? undefined : itemsIn(saved) };
+  }
+
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stderr: string }> {
+    const result = await this.program.stop(signal);
+    this.#program = undefined;
+    return result;
+  }
+
+  /** The items that the running service serves, as JSON, in the order of the list. */
+  async served(): Promise<string[]> {
+    return splitList(await this.program.list());
+  }
+
+  /**
+   * The files of the folder with their content. None of them may have a second name. The lock is left out, because it
+   * has the ID of the process that was the last to hold it.
+   */
+  files(): Map<string, string> {
+    const names = readdirSync(this.#folder.path).filter((name) => !name.endsWith("-lock"));
+    return new Map(
+      names.flatMap((name) => {
+        const stat = statSync(this.file(name));
+        if (!stat.isFile()) return [];
+        if (stat.nlink > 1) throw new Error(`${name} is a hard link`);
+        return [[name, Bun.hash(readFileSync(this.file(name))).toString(16)]];
+      }),
+    );
+  }
+
+  async dispose(): Promise<void> {
+    await this.#program?.stop("SIGKILL");
+    this.#folder.dispose();
+  }
+}
+
+/** The items in a file alone, without any log beside it, as JSON in the order of the list. */
+export function itemsIn(path: string): string[] {
+  const folder = temporaryFolder();
+  try {
+    const copy = join(folder.path, "copy.db");
+    copyFileSync(path, copy);
+    const database = new Database(copy);
+    try {
+      return database
+        .query<{ json: string }, []>("SELECT json FROM item ORDER BY position")
+        .all()
+        .map(({ json }) => json);
+    } finally {
+      database.close();
+    }
+  } finally {
+    folder.dispose();
+  }
+}
+
+/** Splits the list into the JSON of its items. No item that these tests write contains the separator. */
+function splitList(list: string): string[] {
+  const inner = list.slice(1, -1);
+  return inner === "" ? [] : inner.split(/(?<=\}),(?=\{)/);
+}
