@@ -15,7 +15,7 @@ export interface StoreSummary extends Bookmark {
   readonly prunedThrough: Version;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly path: string;
   readonly readOnly: boolean;
   readonly lockWaitMs: number;
