@@ -151,11 +151,11 @@ test("a write is not answered before the standbys have it, even if PostgreSQL st
   });
   const cancelWaiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
   await eventually(async () => expect(await server.run(cancelWaiting)).toHaveLength(1));
-  // The write is committed on this server by now, but on no standby. The service waits for a standby again.
+  // Now the write is committed on this server, but on no standby. The service waits for a standby again.
+  await eventually(async () => expect(await server.run("SELECT FROM todoitems.item")).toHaveLength(2));
   await eventually(async () =>
     expect(await server.run("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).toHaveLength(1),
   );
-  expect(await server.run("SELECT FROM todoitems.item")).toHaveLength(2);
   expect(answered).toBe(false);
   await server.run("ALTER SYSTEM RESET synchronous_standby_names");
   await server.run("SELECT pg_reload_conf()");
