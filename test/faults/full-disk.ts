@@ -13,11 +13,17 @@ import type { Part, Tally } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
 import { readStore } from "./stored-items.ts";
 
-const diskBytes = 3 * 1024 ** 2;
-const ballastBytes = 1024 ** 2;
+const diskBytes = 5 * 1024 ** 2;
+/** When the ballast is gone, there is room to copy the log into the store. */
+const ballastBytes = 3 * 1024 ** 2;
 const refusalsAtMost = 20;
 const writesAtMost = 400;
-const limited = ["bash", "-c", `trap "" XFSZ; ulimit -f ${diskBytes / 1024 / 4}; exec "$@"`, "limited"];
+const limited = [
+  "bash",
+  "-c",
+  `trap "" XFSZ; ulimit -f ${(diskBytes - ballastBytes) / 1024 / 4}; exec "$@"`,
+  "limited",
+];
 
 export const fullDiskPart: Part = {
   name: "full disk",
@@ -52,7 +58,7 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
         tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
-    // Opening the store also needs some room, for the index of the log. By now, the small file system has room again.
+    // Opening and closing the store also need some room. By now, the small file system has room again.
     const stored = await readStore(path);
     if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
     else verify(answers, new Set(stored.keys()), tally);
