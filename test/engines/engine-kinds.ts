@@ -20,6 +20,8 @@ export interface EngineKind {
   readonly name: string;
   /** Whether the items outlive the engine. */
   readonly durable: boolean;
+  /** Whether several processes may use one store at the same time. */
+  readonly isShared: boolean;
   createStore(): TestStore | Promise<TestStore>;
 }
 
@@ -27,11 +29,13 @@ export const engineKinds: readonly EngineKind[] = [
   {
     name: "memory",
     durable: false,
+    isShared: false,
     createStore: () => ({ address: "memory:", open: () => new MemoryEngine(), dispose() {} }),
   },
   {
     name: "sqlite",
     durable: true,
+    isShared: false,
     createStore() {
       const folder = temporaryFolder();
       const path = join(folder.path, "store.db");
@@ -42,7 +46,7 @@ export const engineKinds: readonly EngineKind[] = [
       };
     },
   },
-  { name: "postgres", durable: true, createStore: createPostgresStore },
+  { name: "postgres", durable: true, isShared: true, createStore: createPostgresStore },
 ];
 
 export function temporaryFolder(): { readonly path: string; dispose(): void } {
