@@ -1,5 +1,5 @@
-// The client's errors, one class for each kind of failure. Every message names the request. `isTodoError` compares
-// class names, so it also works if two copies of this file are loaded.
+// The client's errors. Every message names the request. `isTodoError` compares class names, so it also works if two
+// copies of this file are loaded.
 //
 // A mistake in the calling code throws a `TypeError` instead, and nothing on the server changes. Examples are an item
 // whose text is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
@@ -66,9 +66,9 @@ function originHint(request: RequestName): string {
  */
 export function otherOrigin({ url }: RequestName): string | undefined {
   const location: unknown = Reflect.get(globalThis, "location");
-  if (location === undefined) return undefined;
-  const { origin } = new URL(String(location));
-  return origin === new URL(url).origin ? undefined : origin;
+  if (typeof location !== "object" || location === null) return undefined;
+  const origin = String(Reflect.get(location, "origin"));
+  return url.startsWith(`${origin}/`) ? undefined : origin;
 }
 
 /** The server was silent for longer than `timeoutMs`, or the change feed for longer than `feedSilenceMsMax`. */
@@ -86,14 +86,6 @@ export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
 
-/**
- * The server redirects to another address. The client does not follow a redirect, because that could turn a POST into a
- * GET.
- */
-export class RedirectError extends TodoClientError {
-  override readonly name = "RedirectError";
-}
-
 export interface ErrorReply {
   readonly status: number;
   /** A stable code for programs, if the server sends one. */
@@ -104,61 +96,27 @@ export interface ErrorReply {
   readonly retryAfterMs: number | undefined;
 }
 
-/** The server answered with an error status. The common error statuses have subclasses. */
+/**
+ * The server answered with an error status. A redirect is an error too, with the code `Redirect`: following it could
+ * turn a POST into a GET. Browsers report its status as 0.
+ */
 export class HttpError extends TodoClientError implements ErrorReply {
   override readonly name: string = "HttpError";
   readonly status: number;
   readonly code: string | undefined;
   readonly detail: string;
   readonly retryAfterMs: number | undefined;
+  /** True if the request had credentials. If the status is 401, they are wrong. */
+  readonly hadCredentials: boolean;
 
-  constructor(request: RequestName, refusal: ErrorReply) {
+  constructor(request: RequestName, refusal: ErrorReply, hadCredentials = false) {
     super(request, [String(refusal.status), refusal.detail].filter((part) => part !== "").join(", "));
     this.status = refusal.status;
     this.code = refusal.code;
     this.detail = refusal.detail;
     this.retryAfterMs = refusal.retryAfterMs;
-  }
-}
-
-/** 400: the server does not understand the request. */
-export class BadRequestError extends HttpError {
-  override readonly name = "BadRequestError";
-}
-
-/** 401: credentials are missing or wrong. */
-export class UnauthorizedError extends HttpError {
-  override readonly name = "UnauthorizedError";
-  /** True if the request had credentials. In that case they are wrong. */
-  readonly hadCredentials: boolean;
-
-  constructor(request: RequestName, refusal: ErrorReply, hadCredentials: boolean) {
-    super(request, refusal);
     this.hadCredentials = hadCredentials;
   }
-}
-
-/** 403: the credentials are correct but do not allow this request. */
-export class ForbiddenError extends HttpError {
-  override readonly name = "ForbiddenError";
-}
-
-/** 404: there is no such item, or no such address. */
-export class NotFoundError extends HttpError {
-  override readonly name = "NotFoundError";
-}
-
-/**
- * 405: the server does not offer this method at this address. Perhaps the client's `form` option is wrong for this
- * server.
- */
-export class MethodNotAllowedError extends HttpError {
-  override readonly name = "MethodNotAllowedError";
-}
-
-/** 409: an item with this ID already exists. */
-export class ConflictError extends HttpError {
-  override readonly name = "ConflictError";
 }
 
 /** 412: the item is not in the state that `ifMatch` names. */
@@ -188,65 +146,14 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   }
 }
 
-/**
- * `change` gave up, because somebody else changed the item first each time. `cause` is the last
- * `PreconditionFailedError`.
- */
-export class TooManyConflictsError extends TodoClientError {
-  override readonly name = "TooManyConflictsError";
-  readonly attempts: number;
-
-  constructor(cause: PreconditionFailedError<unknown>, attempts: number) {
-    super(
-      cause,
-      `the change was not stored, because somebody else changed the item before each of ${attempts} attempts; call change() again later, or with more attempts`,
-      { cause },
-    );
-    this.attempts = attempts;
-  }
-}
-
-/** 413: the item is larger than the server accepts. */
-export class ItemTooLargeError extends HttpError {
-  override readonly name = "ItemTooLargeError";
-}
-
-/** 415: the server does not accept JSON in UTF-8. */
-export class UnsupportedMediaTypeError extends HttpError {
-  override readonly name = "UnsupportedMediaTypeError";
-}
-
-/** 429: too many requests, wrong passwords or open feeds; see `retryAfterMs`. */
-export class TooManyRequestsError extends HttpError {
-  override readonly name = "TooManyRequestsError";
-}
-
-/** 500 and above: the server failed or is overloaded. */
-export class ServerError extends HttpError {
-  override readonly name = "ServerError";
-}
-
-const classesByStatus = new Map<number, typeof HttpError>([
-  [400, BadRequestError],
-  [403, ForbiddenError],
-  [404, NotFoundError],
-  [405, MethodNotAllowedError],
-  [409, ConflictError],
-  [413, ItemTooLargeError],
-  [415, UnsupportedMediaTypeError],
-  [429, TooManyRequestsError],
-]);
-
-/** The error for any status except 401 and 412, whose errors contain more information. */
-export function httpError(request: RequestName, refusal: ErrorReply): HttpError {
-  const ErrorClass = classesByStatus.get(refusal.status) ?? (refusal.status >= 500 ? ServerError : HttpError);
-  return new ErrorClass(request, refusal);
+/** Whether the server refused the request with one of these statuses. */
+export function hasStatus(error: unknown, ...statuses: readonly number[]): error is HttpError {
+  return isTodoError(error, "HttpError") && statuses.includes(error.status);
 }
 
 /** Whether the same request may succeed if it is sent again a little later. */
 export function isPassing(error: unknown): error is TodoClientError {
-  if (error instanceof HttpError) return [408, 429, 502, 503, 504].includes(error.status);
-  return error instanceof NetworkError || error instanceof TimeoutError;
+  return hasStatus(error, 408, 429, 502, 503, 504) || error instanceof NetworkError || error instanceof TimeoutError;
 }
 
 /**
@@ -260,30 +167,18 @@ export function reasonOf(error: unknown): string {
 }
 
 interface ErrorsByName {
-  readonly BadRequestError: BadRequestError;
-  readonly ConflictError: ConflictError;
-  readonly ForbiddenError: ForbiddenError;
   readonly HttpError: HttpError;
   readonly InvalidResponseError: InvalidResponseError;
-  readonly ItemTooLargeError: ItemTooLargeError;
-  readonly MethodNotAllowedError: MethodNotAllowedError;
   readonly NetworkError: NetworkError;
-  readonly NotFoundError: NotFoundError;
   readonly PreconditionFailedError: PreconditionFailedError;
-  readonly RedirectError: RedirectError;
   readonly ResponseTooLargeError: ResponseTooLargeError;
-  readonly ServerError: ServerError;
   readonly TimeoutError: TimeoutError;
   readonly TodoClientError: TodoClientError;
-  readonly TooManyConflictsError: TooManyConflictsError;
-  readonly TooManyRequestsError: TooManyRequestsError;
-  readonly UnauthorizedError: UnauthorizedError;
-  readonly UnsupportedMediaTypeError: UnsupportedMediaTypeError;
 }
 
 /**
- * Checks the kind of an error: `if (isTodoError(error, "ConflictError")) …`. An error also matches the names of its
- * base classes.
+ * Checks the kind of an error: `if (isTodoError(error, "NetworkError")) …`. An error also matches the names of its base
+ * classes.
  */
 export function isTodoError<Name extends keyof ErrorsByName = "TodoClientError">(
   error: unknown,

@@ -12,26 +12,14 @@ export {
   type TodoItem,
 } from "./codecs.ts";
 export {
-  BadRequestError,
-  ConflictError,
-  ForbiddenError,
   HttpError,
   InvalidResponseError,
-  ItemTooLargeError,
   isTodoError,
-  MethodNotAllowedError,
   NetworkError,
-  NotFoundError,
   PreconditionFailedError,
-  RedirectError,
   ResponseTooLargeError,
-  ServerError,
   TimeoutError,
   TodoClientError,
-  TooManyConflictsError,
-  TooManyRequestsError,
-  UnauthorizedError,
-  UnsupportedMediaTypeError,
 } from "./errors.ts";
 export type { LiveConnection, LiveList, LiveListOptions, LiveListSnapshot } from "./live-list.ts";
 export type { RequestOptions, RetryOptions } from "./requester.ts";

@@ -2,14 +2,7 @@
 
 import { basic, type Credentials } from "./basic.ts";
 import type { ItemCodec } from "./codecs.ts";
-import {
-  type HttpError,
-  httpError,
-  isPassing,
-  PreconditionFailedError,
-  RedirectError,
-  UnauthorizedError,
-} from "./errors.ts";
+import { HttpError, isPassing, PreconditionFailedError } from "./errors.ts";
 import { Reply } from "./reply.ts";
 import { SilenceTimeout } from "./silence-timeout.ts";
 
@@ -104,10 +97,8 @@ export class Requester<Item> {
     if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400 && reply.status !== 304)) {
       reply.discard();
       const target = response.headers.get("location");
-      throw new RedirectError(
-        request,
-        `the server redirects${target === null ? "" : ` to ${target}`}; use that address as the base URL`,
-      );
+      const detail = `the server redirects${target === null ? "" : ` to ${target}`}; use that address as the base URL`;
+      throw new HttpError(request, { status: reply.status, code: "Redirect", detail, retryAfterMs: undefined });
     }
     throw await this.#refused(reply, headers.has("Authorization"));
   }
@@ -153,8 +144,7 @@ export class Requester<Item> {
 
   async #refused(reply: Reply, hadCredentials: boolean): Promise<HttpError> {
     const refusal = await reply.refusal();
-    if (refusal.status === 401) return new UnauthorizedError(reply.request, refusal, hadCredentials);
-    if (refusal.status !== 412) return httpError(reply.request, refusal);
+    if (refusal.status !== 412) return new HttpError(reply.request, refusal, hadCredentials);
     const { current } = refusal;
     const item = current === undefined ? undefined : this.parseItem(reply, current);
     return new PreconditionFailedError(reply.request, refusal, item, reply.etag);

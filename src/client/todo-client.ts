@@ -7,16 +7,7 @@ import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
 import type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { type NewItem, plainValues, type TodoItem } from "./codecs.ts";
-import {
-  ConflictError,
-  type HttpError,
-  isPassing,
-  MethodNotAllowedError,
-  NotFoundError,
-  PreconditionFailedError,
-  type TodoClientError,
-  TooManyConflictsError,
-} from "./errors.ts";
+import { HttpError, hasStatus, isPassing, PreconditionFailedError, type TodoClientError } from "./errors.ts";
 import { hasId, idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
 import { ListReader } from "./list-reader.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
@@ -148,8 +139,7 @@ export class TodoClient<Item = TodoItem> {
       try {
         return { ...found, item, ...(await this.update(item, { ifMatch, signal })) };
       } catch (error) {
-        if (!(error instanceof PreconditionFailedError) || error.mayBeStored) throw error;
-        if (attempt >= attempts) throw new TooManyConflictsError(error, attempts);
+        if (!(error instanceof PreconditionFailedError) || error.mayBeStored || attempt >= attempts) throw error;
         await pause(backoffMs(attempt, 10, 500), signal);
       }
     }
@@ -167,7 +157,7 @@ export class TodoClient<Item = TodoItem> {
       } catch (error) {
         // If the reply to an earlier attempt was lost, "not found" probably means that the earlier attempt deleted the
         // item. So the call succeeds.
-        if (!(replyWasLost && error instanceof NotFoundError)) throw error;
+        if (!(replyWasLost && hasStatus(error, 404))) throw error;
         return { etag: undefined };
       }
     });
@@ -198,7 +188,7 @@ export class TodoClient<Item = TodoItem> {
       const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
       return { id, item: this.#requester.parseItem(reply, stored), etag: reply.etag };
     } catch (error) {
-      if (!(mayBeThere && error instanceof ConflictError)) throw error;
+      if (!(mayBeThere && hasStatus(error, 409))) throw error;
       const found = await this.#getText(id, options);
       if (!found.reply.parse(found.json, (text) => sameContent(text, json))) throw error;
       return { id, item: this.#requester.parseItem(found.reply, found.json), etag: found.etag };
@@ -261,7 +251,7 @@ export class TodoClient<Item = TodoItem> {
       } catch (error) {
         if (!offersNoSuchRequest(error)) throw error;
         const found = await this.#findInList(id, { signal });
-        if (!found) throw error instanceof NotFoundError ? error : new NotFoundError(error, { ...error, status: 404 });
+        if (!found) throw new HttpError(error, { ...error, status: 404 });
         return found;
       }
     });
@@ -286,6 +276,5 @@ interface Found {
  * item with this ID.
  */
 function offersNoSuchRequest(error: unknown): error is HttpError {
-  if (error instanceof MethodNotAllowedError) return true;
-  return error instanceof NotFoundError && error.code !== "RecordNotFound";
+  return hasStatus(error, 405) || (hasStatus(error, 404) && error.code !== "RecordNotFound");
 }

@@ -3,14 +3,7 @@
 
 import { stringOf } from "../items/object-text.ts";
 import { type Change, readChange, readChangeDocument } from "./change-document.ts";
-import {
-  InvalidResponseError,
-  isPassing,
-  MethodNotAllowedError,
-  NetworkError,
-  NotFoundError,
-  type TodoClientError,
-} from "./errors.ts";
+import { hasStatus, InvalidResponseError, isPassing, NetworkError, type TodoClientError } from "./errors.ts";
 import { EventStreamReader, type ServerSentEvent } from "./event-stream.ts";
 import { idOf } from "./item-text.ts";
 import type { ParseItem, Reply } from "./reply.ts";
@@ -181,7 +174,7 @@ class Feed<Item> {
       reply.discard();
       return undefined;
     } catch (error) {
-      if (error instanceof NotFoundError || error instanceof MethodNotAllowedError) return undefined;
+      if (hasStatus(error, 404, 405)) return undefined;
       if (error instanceof NetworkError && this.#token === undefined && (await this.#listIsThere())) return undefined;
       throw error;
     }

@@ -1,7 +1,7 @@
 // Changes several items, one after the other. If one change fails, the error says what was changed and what was not.
 
 import type { Stored } from "../client/client-options.ts";
-import { isTodoError } from "../client/errors.ts";
+import { hasStatus, isTodoError } from "../client/errors.ts";
 import { CommandError, describeFailure } from "./failure.ts";
 import { titleOf } from "./fields.ts";
 
@@ -24,7 +24,7 @@ export async function* eachInTurn<Result>(
 
 function explained(error: unknown, items: readonly Stored<string>[], index: number, changed: string): unknown {
   const titles = items.map(({ id, item }) => titleOf(id, item));
-  const isGone = isTodoError(error, "NotFoundError");
+  const isGone = hasStatus(error, 404);
   if (items.length === 1 && !isGone) return error;
   const reason = isGone
     ? `${titles[index]}: somebody deleted this item in the meantime.`

@@ -1,7 +1,7 @@
 // `todoitems edit`: changes an item, in an editor or with flags. It never overwrites somebody else's change.
 
 import type { Stored } from "../client/client-options.ts";
-import { isTodoError } from "../client/errors.ts";
+import { hasStatus, isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
@@ -155,7 +155,7 @@ async function editItem(client: Client, stored: StoredText, draft: Draft): Promi
  * or if the error has another reason. The text then stays in a file.
  */
 async function offerRepair(draft: Draft, error: unknown): Promise<void> {
-  if (isTodoError(error, "NotFoundError")) throw draft.keep(error, "Somebody deleted the item in the meantime.");
+  if (hasStatus(error, 404)) throw draft.keep(error, "Somebody deleted the item in the meantime.");
   if (!isTodoError(error) && !(error instanceof CommandError)) throw error;
   const reason = isTodoError(error) ? explain(error) : error.message;
   if (!isRefusedItem(error) && !(error instanceof OtherId)) throw draft.keep(error, reason);

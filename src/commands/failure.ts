@@ -1,6 +1,6 @@
 // Turns an error into what the command prints (what happened, and what to do next) and its exit code.
 
-import { type HttpError, isTodoError, type TodoClientError } from "../client/errors.ts";
+import { type HttpError, hasStatus, isTodoError, type TodoClientError } from "../client/errors.ts";
 import { StoreError } from "../collection/engine.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
@@ -68,17 +68,17 @@ export function explain(error: TodoClientError): string {
   const server = serviceOf(error.url);
   if (isTodoError(error, "NetworkError")) return explainNetworkError(error, server);
   if (isTodoError(error, "TimeoutError")) return `${server} does not answer. Try again later.`;
-  if (isTodoError(error, "RedirectError"))
-    return `${server}: ${error.message.slice(`${error.method} ${error.url}: `.length)}. Give that address with --server URL.`;
-  if (isTodoError(error, "UnauthorizedError")) return explainUnauthorized(error.hadCredentials, server);
-  if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/"))
+  if (isTodoError(error, "HttpError") && error.code === "Redirect")
+    return `${server}: ${error.detail}. Give that address with --server URL.`;
+  if (hasStatus(error, 401)) return explainUnauthorized(error.hadCredentials, server);
+  if (hasStatus(error, 404) && !error.url.endsWith("/"))
     return `There is no item with this ID. ${asTypedHere("list")} shows the items.`;
   if (isTodoError(error, "HttpError") && error.code === "RouteNotFound")
     return `${error.url}: there are no to-do items at this address. Check the address, or give another one with --server URL.`;
-  if (isTodoError(error, "MethodNotAllowedError")) return `${server} does not accept this.${otherFormAdvice(error)}`;
+  if (hasStatus(error, 405)) return `${server} does not accept this.${otherFormAdvice(error)}`;
   if (isTodoError(error, "PreconditionFailedError"))
     return `Somebody else changed the item in the meantime, so your change was not stored. ${asTypedHere("show ID")} prints the item as it is now.`;
-  if (isTodoError(error, "ConflictError"))
+  if (hasStatus(error, 409))
     return `An item with this ID exists already. Choose another ID, or change that item with ${asTypedHere("edit ID")}`;
   if (isTodoError(error, "HttpError") && error.code !== undefined) return `${server} refused this: ${error.detail}`;
   if (isUnreachedService(error))

@@ -1,7 +1,7 @@
 // Finds the item that a user names by its ID or by the beginning of its ID. Also shortens IDs for display.
 
 import type { Stored } from "../client/client-options.ts";
-import { isTodoError } from "../client/errors.ts";
+import { hasStatus } from "../client/errors.ts";
 import { idOf } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { idKey, isItemId } from "../items/todo-item.ts";
@@ -51,7 +51,7 @@ async function get(client: TodoClient<string>, id: string): Promise<Stored<strin
   try {
     return await client.get(id);
   } catch (error) {
-    if (isTodoError(error, "NotFoundError") && !error.url.endsWith("/")) return undefined;
+    if (hasStatus(error, 404) && !error.url.endsWith("/")) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // Checks a name and a password. With `--auth writes`, anybody may read the list, so its arrival does not show that the
 // credentials are correct. Only a write shows that.
 
-import { isPassing } from "../client/errors.ts";
+import { hasStatus, isPassing } from "../client/errors.ts";
 import { isTodoError, type TodoClient } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
 import { messageOf } from "./sender.ts";
@@ -20,7 +20,7 @@ export async function checkCredentials(client: TodoClient<string>): Promise<Cred
   try {
     await client.remove(newId(), { ifMatch: '"none"' });
   } catch (error) {
-    if (isTodoError(error, "UnauthorizedError")) return { kind: "wrong" };
+    if (hasStatus(error, 401)) return { kind: "wrong" };
     if (isPassing(error)) return { kind: "failed", problem: messageOf(error) };
     if (!isTodoError(error)) throw error;
   }

@@ -1,7 +1,8 @@
 // The list as the service has it. Follows the change feed, keeps the items and the state of the connection, and tells
 // the outbox which store the page is connected to and which edits the feed has reported.
 
-import { isTodoError, type TodoClient, type WatchEvent } from "../client/index.ts";
+import { hasStatus } from "../client/errors.ts";
+import type { TodoClient, WatchEvent } from "../client/index.ts";
 import { parseToken } from "../items/token.ts";
 import type { Outbox } from "./outbox.ts";
 import { messageOf } from "./sender.ts";
@@ -74,7 +75,7 @@ export class FollowedList {
       });
     } catch (error) {
       if (signal.aborted) return;
-      if (isTodoError(error, "UnauthorizedError")) this.#connectionIs("signed-out", { kind: "signed-out" });
+      if (hasStatus(error, 401)) this.#connectionIs("signed-out", { kind: "signed-out" });
       else this.#connectionIs("lost", { kind: "unreadable", problem: messageOf(error) });
     }
   }

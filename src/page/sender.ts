@@ -1,7 +1,7 @@
 // Sends the user's edits to the service, one after the other, and decides what each answer means for its edit. The
 // outbox holds the edits.
 
-import { isPassing } from "../client/errors.ts";
+import { hasStatus, isPassing } from "../client/errors.ts";
 import { isTodoError, type PreconditionFailedError, type TodoClient } from "../client/index.ts";
 import { sameContent } from "../client/item-text.ts";
 import { mergeFields } from "../items/field-merge.ts";
@@ -134,7 +134,7 @@ export class Sender {
       return { kind: "stored" };
     } catch (error) {
       if (!this.#outbox.has(entry)) return { kind: "givenUp" };
-      const isTaken = entry.edit.kind === "create" && isTodoError(error, "ConflictError");
+      const isTaken = entry.edit.kind === "create" && hasStatus(error, 409);
       return isTaken ? this.#idTaken(entry, error) : this.#failed(entry, error);
     }
   }
@@ -171,7 +171,7 @@ export class Sender {
 
   #failed(entry: OutboxEntry, error: unknown): SendOutcome {
     const { edit, maybeStored } = entry;
-    if (isTodoError(error, "UnauthorizedError")) {
+    if (hasStatus(error, 401)) {
       this.#outbox.waits(entry, maybeStored);
       return { kind: "signInNeeded" };
     }
@@ -179,13 +179,13 @@ export class Sender {
       this.#outbox.waits(entry, true);
       return { kind: "tryLater", isAnswered: isTodoError(error, "HttpError") };
     }
-    if (isTodoError(error, "NotFoundError") && edit.kind === "delete") {
+    if (hasStatus(error, 404) && edit.kind === "delete") {
       this.#outbox.stored(entry, undefined, undefined);
       return { kind: "alreadyDone" };
     }
     if (isTodoError(error, "PreconditionFailedError")) return this.#changedElsewhere(entry, error);
     if (this.#outbox.takeLater(entry)) return { kind: "merged" };
-    if (isTodoError(error, "NotFoundError") && edit.kind === "update") return this.#conflict(entry, undefined);
+    if (hasStatus(error, 404) && edit.kind === "update") return this.#conflict(entry, undefined);
     const problem = messageOf(error);
     if (edit.kind === "delete") this.#outbox.drop(entry);
     else this.#outbox.refused(entry, problem);

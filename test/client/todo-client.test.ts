@@ -46,7 +46,7 @@ describe("items()", () => {
 
 describe("addresses", () => {
   // Deno has a global `location` that is undefined.
-  for (const location of [undefined, "http://page.example/list/"]) {
+  for (const location of [undefined, new URL("http://page.example/list/")]) {
     test(`an absolute address always works, a relative one only in a page (the global location is ${location})`, () => {
       const before = Object.getOwnPropertyDescriptor(globalThis, "location");
       Object.defineProperty(globalThis, "location", { value: location, configurable: true });

@@ -1,7 +1,7 @@
 // What the commands say about failures that are hard to produce with real servers.
 
 import { expect, test } from "bun:test";
-import { httpError, noAnswer } from "../../src/client/errors.ts";
+import { HttpError, noAnswer } from "../../src/client/errors.ts";
 import { describeFailure, explain } from "../../src/commands/failure.ts";
 
 test("a certificate for another host name is not called untrusted, because --ca would not help", () => {
@@ -34,7 +34,7 @@ test("if nothing answers at an http address without a port, the message asks for
 
 test("if another program answers on port 80 of this machine, the message asks for the usual port", () => {
   const nothing = { status: 404, code: undefined, detail: "", retryAfterMs: undefined };
-  const said = (url: string) => explain(httpError({ method: "GET", url: `${url}api/todoitems/` }, nothing));
+  const said = (url: string) => explain(new HttpError({ method: "GET", url: `${url}api/todoitems/` }, nothing));
   expect(said("http://localhost/")).toBe(
     "The answer from http://localhost/ is not that of a to-do service. Did you mean --server http://localhost:5000/?",
   );
@@ -45,13 +45,15 @@ test("if a proxy does not reach the service, the message says so, and does not b
   for (const status of [502, 503, 504]) {
     const refusal = { status, code: undefined, detail: "", retryAfterMs: undefined };
     for (const path of ["api/todoitems/", "api/todoitems/3f2a", "changes/events", "changes/delta?since=1"])
-      expect(describeFailure(httpError({ method: "GET", url: `https://todo.example/todo/${path}` }, refusal))).toEqual({
+      expect(
+        describeFailure(new HttpError({ method: "GET", url: `https://todo.example/todo/${path}` }, refusal)),
+      ).toEqual({
         message: `https://todo.example/todo/ answers with ${status}: the service behind this address cannot be reached. Check that it is running, or try again later.`,
         exitCode: 3,
       });
   }
   const refusal = { status: 404, code: undefined, detail: "", retryAfterMs: undefined };
-  expect(explain(httpError({ method: "GET", url: "https://todo.example/todo/api/todoitems/" }, refusal))).toStartWith(
-    "The answer from https://todo.example/todo/ is not that of a to-do service.",
-  );
+  expect(
+    explain(new HttpError({ method: "GET", url: "https://todo.example/todo/api/todoitems/" }, refusal)),
+  ).toStartWith("The answer from https://todo.example/todo/ is not that of a to-do service.");
 });

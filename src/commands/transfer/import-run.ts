@@ -5,7 +5,7 @@
 // created again, one after the other. The next batch is only a quarter as large. A service whose ETags have no version
 // gets one item at a time.
 
-import { isPassing, isTodoError } from "../../client/errors.ts";
+import { hasStatus, isPassing, isTodoError } from "../../client/errors.ts";
 import { hasId, idOf, sameContent } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
 import { invalidIdAdvice } from "../../items/item-error.ts";
@@ -134,7 +134,7 @@ export class ImportRun {
       const { etag } = await this.#client.get(id);
       return epochOf(etag) === epoch;
     } catch (error) {
-      if (isTodoError(error, "NotFoundError")) return false;
+      if (hasStatus(error, 404)) return false;
       throw error;
     }
   }
@@ -175,7 +175,7 @@ export class ImportRun {
         undone.add(index);
       } catch (error) {
         // Somebody else has already changed or deleted the item, so it is left as it is.
-        if (!isTodoError(error, "PreconditionFailedError") && !isTodoError(error, "NotFoundError")) throw error;
+        if (!hasStatus(error, 404, 412)) throw error;
       }
     };
     await Promise.all(batch.map(undoOne));
@@ -198,7 +198,7 @@ export class ImportRun {
       const { etag } = await this.#client.create(json);
       return { kind: "created", etag };
     } catch (error) {
-      if (isTodoError(error, "ConflictError")) return this.#meet(json, place);
+      if (hasStatus(error, 409)) return this.#meet(json, place);
       if (!isRefusedItem(error)) throw error;
       const advice = error.code === "TodoItemIDInvalid" ? ` ${invalidIdAdvice}` : "";
       throw new CommandError(`The service refused ${place}: ${error.detail}${advice}`, { cause: error });
