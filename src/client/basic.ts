@@ -7,6 +7,9 @@ export interface Credentials {
 
 export function basic({ username, password }: Credentials): string {
   if (username.includes(":")) throw new TypeError("A user name with a colon cannot be sent with HTTP Basic.");
-  const bytes = new TextEncoder().encode(`${username}:${password}`);
-  return `Basic ${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""))}`;
+  // Percent-encoding is the only source of UTF-8 bytes that every runtime has.
+  const bytes = encodeURIComponent(`${username}:${password}`).replace(/%(..)/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  return `Basic ${btoa(bytes)}`;
 }

@@ -23,6 +23,8 @@ export interface Change {
 export interface ChangeDocument {
   /** Names the state of the list after all these changes. */
   readonly token: string;
+  readonly epoch: string | undefined;
+  readonly readOnly: boolean;
   readonly version: number;
   /** True if `changes` contains every item of the list. */
   readonly whole: boolean;
@@ -49,6 +51,8 @@ export async function readChangeDocument(reply: Reply): Promise<ChangeDocument> 
   const version = values.get("version") ?? "";
   return {
     token: `${stringOf(values.get("epoch")) ?? ""}-${version}`,
+    epoch: stringOf(values.get("epoch")),
+    readOnly: values.get("readOnly") === "true",
     version: Number(version),
     whole: values.get("whole") === "true",
     changes: reply

@@ -12,7 +12,7 @@ export interface TodoClientOptions<Item = TodoItem> {
   readonly form?: "a" | "b";
   /** The user name and password for HTTP Basic, or a function that returns them and is called before each request. */
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
-  /** How items become values: `plainValues()` (the default), `exactNumbers()`, `jsonText`, or a codec of your own. */
+  /** How items become values: `plainValues()` (the default), `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
   /**
    * The size limit for an answer, in bytes after decompression. In the change feed, it applies to each event. Default:
@@ -28,6 +28,8 @@ export interface TodoClientOptions<Item = TodoItem> {
    * limit: 2, delayMs: 300, delayMsMax: 10_000 }`.
    */
   readonly retry?: RetryOptions;
+  /** Makes the ID of a new item, a UUID. Default: a random one, which needs `crypto.getRandomValues`. */
+  readonly newId?: () => string;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }

@@ -2,15 +2,7 @@
 
 export type { Credentials } from "./basic.ts";
 export type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
-export {
-  exactNumbers,
-  type ItemCodec,
-  jsonText,
-  type NewItem,
-  NumberText,
-  plainValues,
-  type TodoItem,
-} from "./codecs.ts";
+export { type ItemCodec, jsonText, type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 export {
   HttpError,
   InvalidResponseError,
@@ -21,7 +13,7 @@ export {
   TimeoutError,
   TodoClientError,
 } from "./errors.ts";
-export type { LiveConnection, LiveList, LiveListOptions, LiveListSnapshot } from "./live-list.ts";
+export type { ListStatus, LiveConnection, LiveList, LiveListOptions, LiveListSnapshot } from "./live-list.ts";
 export type { RequestOptions, RetryOptions } from "./requester.ts";
 export { TodoClient } from "./todo-client.ts";
 export type { WatchEvent, WatchedItem, WatchOptions, WatchState } from "./watch.ts";

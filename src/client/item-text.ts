@@ -67,9 +67,43 @@ function equal(one: unknown, other: unknown): boolean {
   return Object.entries(one).every(([name, value]) => values.has(name) && equal(value, values.get(name)));
 }
 
+/**
+ * Makes an edit in the exact text of an item. `was` and `now` are the item before and after the edit, both as the codec
+ * writes them. Only the top-level fields in which they differ are written, so every other field keeps its digits.
+ */
+export function withEdits(original: string, was: string, now: string): string {
+  const [old, next, object] = [readObject(was).toMap(), readObject(now).toMap(), readObject(original)];
+  const isChanged = (name: string) => old.get(name) !== next.get(name);
+  const names = new Set<string>();
+  const kept = object.members.flatMap((member) => {
+    const name = object.name(member);
+    names.add(name);
+    const value = isChanged(name) ? next.get(name) : object.value(member);
+    return value === undefined ? [] : [`${object.nameLiteral(member)}:${value}`];
+  });
+  const added = [...next].filter(([name]) => isChanged(name) && !names.has(name));
+  return `{${[...kept, ...added.map(([name, value]) => `${JSON.stringify(name)}:${value}`)].join(",")}}`;
+}
+
+/** The length of a text in bytes of UTF-8. `TextEncoder` is missing in some runtimes. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // Each half of a surrogate pair counts two of the four bytes.
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+  }
+  return bytes;
+}
+
 /** A random UUID. `crypto.randomUUID` is not used, because browsers lack it outside secure contexts. */
 export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const source: Partial<Crypto> | undefined = globalThis.crypto;
+  if (typeof source?.getRandomValues !== "function")
+    throw new Error(
+      "There is no source of random numbers for a new ID. Import react-native-get-random-values before the client, or give the client the option newId.",
+    );
+  const bytes = source.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,6 +1,7 @@
 // The list as a value that stays current, for user interfaces. `subscribe` and `getSnapshot` are what React's
 // `useSyncExternalStore` expects. Other libraries can use them in the same way.
 
+import { hasStatus } from "./errors.ts";
 import type { ParseItem } from "./reply.ts";
 import type { Requester } from "./requester.ts";
 import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, watch } from "./watch.ts";
@@ -17,17 +18,25 @@ export type LiveConnection =
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** The list at one moment. A snapshot never changes. If the list or the connection changes, there is a new snapshot. */
+export interface ListStatus {
+  /** While the connection is lost, the items stay as they were. */
+  readonly connection: LiveConnection;
+  /** False until there are items to show: from the server or, if the list is kept on the device, from there. */
+  readonly loaded: boolean;
+  /** True if the service stores no changes. */
+  readonly readOnly: boolean;
+  /** True if the server refuses the credentials, or wants some. Call `reconnect` when there are new ones. */
+  readonly needsCredentials: boolean;
+}
+
+/** The list at one moment. A snapshot never changes. If the list or its status changes, there is a new snapshot. */
 export interface LiveListSnapshot<Item> {
   /**
    * In the order of the list. An entry stays the same object until the item, its ETag or its position changes. Its
    * `item` stays the same object until the item's content changes.
    */
   readonly items: readonly WatchedItem<Item>[];
-  /** False until the list has arrived for the first time. */
-  readonly loaded: boolean;
-  /** While the connection is lost, the items stay as they were. */
-  readonly connection: LiveConnection;
+  readonly status: ListStatus;
 }
 
 /** An item and its JSON text. Comparing the texts shows whether the item has changed. */
@@ -50,7 +59,10 @@ export class LiveList<Item> {
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
   /** The newest state. It becomes the snapshot when it is published. */
-  #next: LiveListSnapshot<Item> = { items: [], loaded: false, connection: { kind: "stopped" } };
+  #next: LiveListSnapshot<Item> = {
+    items: [],
+    status: { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false },
+  };
   #snapshot = this.#next;
   #hasNewItems = false;
   #publishing: ReturnType<typeof setTimeout> | undefined;
@@ -92,7 +104,7 @@ export class LiveList<Item> {
 
   #start(): void {
     this.#controller = new AbortController();
-    this.#change({ connection: { kind: "connecting" } });
+    this.#connectionIs({ kind: "connecting" });
     void this.#follow(this.#controller.signal);
   }
 
@@ -100,7 +112,7 @@ export class LiveList<Item> {
     if (!this.#controller) return;
     this.#controller.abort();
     this.#controller = undefined;
-    this.#change({ connection: { kind: "stopped" } });
+    this.#connectionIs({ kind: "stopped" });
     // Publish now instead of with a timer: no listener is left to be called, and a timer would keep the process alive.
     this.#publish();
   }
@@ -111,7 +123,7 @@ export class LiveList<Item> {
       json,
     });
     const onState = (connection: WatchState) => {
-      if (!signal.aborted) this.#change({ connection });
+      if (!signal.aborted) this.#connectionIs(connection);
     };
     try {
       const options = { ...this.#options, signal, onState, since: this.#token };
@@ -120,7 +132,7 @@ export class LiveList<Item> {
         this.#take(event);
       }
     } catch (error) {
-      if (!signal.aborted) this.#change({ connection: { kind: "failed", error } });
+      if (!signal.aborted) this.#connectionIs({ kind: "failed", error });
     }
   }
 
@@ -130,7 +142,7 @@ export class LiveList<Item> {
     else this.#entries.set(event.id, this.#entryOf(event));
     this.#token = event.token;
     this.#hasNewItems = true;
-    this.#change({ loaded: true });
+    this.#change(this.#next.status.loaded ? {} : { loaded: true });
   }
 
   /**
@@ -144,8 +156,14 @@ export class LiveList<Item> {
     return isSame ? before : { json, watched: { id, item: before.watched.item, etag, position } };
   }
 
-  #change(change: Partial<LiveListSnapshot<Item>>): void {
-    this.#next = { ...this.#next, ...change };
+  #connectionIs(connection: LiveConnection): void {
+    const readOnly = "readOnly" in connection ? connection.readOnly : this.#next.status.readOnly;
+    const needsCredentials = connection.kind === "failed" && hasStatus(connection.error, 401);
+    this.#change({ connection, readOnly, needsCredentials });
+  }
+
+  #change(change: Partial<ListStatus>): void {
+    this.#next = { ...this.#next, status: { ...this.#next.status, ...change } };
     // Changes that arrive together are published together, so that the list is not drawn once for each of them.
     this.#publishing ??= setTimeout(() => this.#publish(), 0);
   }
@@ -155,9 +173,9 @@ export class LiveList<Item> {
     this.#publishing = undefined;
     const items = this.#hasNewItems ? this.#sortedItems() : this.#next.items;
     this.#hasNewItems = false;
-    this.#next = { ...this.#next, items };
-    const { loaded, connection } = this.#snapshot;
-    if (this.#snapshot.items === items && loaded === this.#next.loaded && connection === this.#next.connection) return;
+    const status = sameStatus(this.#snapshot.status, this.#next.status) ? this.#snapshot.status : this.#next.status;
+    this.#next = { items, status };
+    if (this.#snapshot.items === items && this.#snapshot.status === status) return;
     this.#snapshot = this.#next;
     for (const { listener } of [...this.#listeners]) listener();
   }
@@ -169,4 +187,9 @@ export class LiveList<Item> {
     const before = this.#next.items;
     return sorted.length === before.length && sorted.every((item, index) => item === before[index]) ? before : sorted;
   }
+}
+
+function sameStatus(one: ListStatus, other: ListStatus): boolean {
+  const { connection, loaded, readOnly } = one;
+  return connection === other.connection && loaded === other.loaded && readOnly === other.readOnly;
 }

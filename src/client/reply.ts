@@ -1,8 +1,10 @@
 // One reply from the server. Reading it enforces the limits on its size and on how long the server may be silent.
 
-import { scanIfObject, scanObject } from "../items/json-text.ts";
+import { ItemError } from "../items/item-error.ts";
+import { scanArray, scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
+import { utf8Length } from "./item-text.ts";
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
 import type { SilenceTimeout } from "./silence-timeout.ts";
 
@@ -53,6 +55,11 @@ export class Reply {
     return headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
   }
 
+  /** False if the body can only be read as one text, as in React Native. */
+  get streams(): boolean {
+    return typeof this.#response.body?.getReader === "function" && typeof TextDecoder === "function";
+  }
+
   /** Yields the body as it arrives. If the caller leaves the loop early, the connection closes. */
   async *chunks(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<Uint8Array> {
     const reader = this.#response.body?.getReader();
@@ -65,11 +72,7 @@ export class Reply {
         complete = done;
         if (done) return;
         bytes += value.byteLength;
-        if (bytes > bytesMax)
-          throw new ResponseTooLargeError(
-            this.request,
-            `the answer is larger than ${bytesMax} bytes; raise maxResponseBytes to read it`,
-          );
+        this.#limit(bytes, bytesMax);
         onProgress?.(bytes, this.#bytesTotal);
         yield value;
       }
@@ -79,6 +82,7 @@ export class Reply {
   }
 
   async text(): Promise<string> {
+    if (!this.streams) return this.#wholeText();
     const decoder = new TextDecoder("utf-8", { fatal: true });
     let text = "";
     try {
@@ -92,14 +96,38 @@ export class Reply {
 
   /** Yields each item of a list as JSON text, as soon as the whole item has arrived. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
-    const reader = new JsonArrayReader();
     try {
-      for await (const chunk of this.chunks(this.#bytesMax, onProgress)) yield* reader.read(chunk);
-      reader.finish();
+      if (this.streams) {
+        const reader = new JsonArrayReader();
+        for await (const chunk of this.chunks(this.#bytesMax, onProgress)) yield* reader.read(chunk);
+        reader.finish();
+      } else {
+        const text = await this.#wholeText();
+        onProgress?.(utf8Length(text), this.#bytesTotal);
+        for (const json of scanArray(text, documentDepthMax)) {
+          if (!json.startsWith("{")) throw new NotAnArrayError(`expected an object, found ${json.slice(0, 20)}`);
+          yield json;
+        }
+      }
     } catch (cause) {
-      if (!(cause instanceof NotAnArrayError)) throw cause;
+      if (!(cause instanceof NotAnArrayError || cause instanceof ItemError)) throw cause;
       throw new InvalidResponseError(this.request, `the answer is not a list of items: ${cause.message}`, { cause });
     }
+  }
+
+  async #wholeText(): Promise<string> {
+    this.#limit(this.#bytesTotal ?? 0, this.#bytesMax);
+    const text = await this.#timeout.wait(() => this.#response.text());
+    this.#limit(utf8Length(text), this.#bytesMax);
+    return text.startsWith("\ufeff") ? text.slice(1) : text;
+  }
+
+  #limit(bytes: number, bytesMax: number): void {
+    if (bytes <= bytesMax) return;
+    throw new ResponseTooLargeError(
+      this.request,
+      `the answer is larger than ${bytesMax} bytes; raise maxResponseBytes to read it`,
+    );
   }
 
   /** Closes the connection without reading the body. */

@@ -1,10 +1,11 @@
 // Sends requests: builds addresses, adds credentials, turns error statuses into errors, and retries.
 
+import { parseAddress } from "./address.ts";
 import { basic, type Credentials } from "./basic.ts";
 import type { ItemCodec } from "./codecs.ts";
 import { HttpError, isPassing, PreconditionFailedError } from "./errors.ts";
 import { Reply } from "./reply.ts";
-import { SilenceTimeout } from "./silence-timeout.ts";
+import { abortReason, SilenceTimeout } from "./silence-timeout.ts";
 
 export interface RetryOptions {
   /** The maximum number of times that a request is sent again; 0 means never. */
@@ -42,33 +43,23 @@ export interface RequestParts extends RequestOptions {
   readonly silenceMsMax?: number;
 }
 
-const collectionPath = "api/todoitems/";
-
 export class Requester<Item> {
   readonly options: RequesterOptions<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
-  readonly #addressCredentials: Credentials | undefined;
+  readonly addressCredentials: Credentials | undefined;
+  /**
+   * Whether the bodies of replies arrive piece by piece. In React Native, they do not: a reply that never ends never
+   * arrives. Undefined until the first reply has shown it.
+   */
+  streams: boolean | undefined;
 
   constructor(baseUrl: string | URL, options: RequesterOptions<Item>) {
-    // In a browser, the address may be relative to the page. Deno has a global `location` too, but its value is
-    // undefined.
-    const location: unknown = Reflect.get(globalThis, "location");
-    const url = new URL(baseUrl, location === undefined ? undefined : String(location));
-    // `fetch` refuses addresses that contain credentials, so they are removed here and sent in a header.
-    if (url.username !== "")
-      this.#addressCredentials = {
-        username: decodeURIComponent(url.username),
-        password: decodeURIComponent(url.password),
-      };
-    url.username = "";
-    url.password = "";
-    url.search = "";
-    url.hash = "";
-    url.pathname = `${withoutFinalSlashes(url.pathname).replace(/\/api(?:\/todoitems)?$/i, "")}/`;
+    const { root, credentials } = parseAddress(baseUrl);
     this.options = options;
-    this.listUrl = new URL(collectionPath, url).href;
-    this.feedUrl = new URL("changes", url).href;
+    this.addressCredentials = credentials;
+    this.listUrl = `${root}api/todoitems/`;
+    this.feedUrl = `${root}changes`;
   }
 
   itemUrl(id: string): string {
@@ -92,6 +83,8 @@ export class Requester<Item> {
     };
     const response = await timeout.wait(() => this.options.fetch(url, init));
     const reply = new Reply(request, response, timeout, this.options.maxResponseBytes);
+    // Only a reply that has a body shows whether bodies can be streamed.
+    if (reply.status === 200) this.streams = reply.streams;
     if (reply.ok || reply.status === request.alsoAccept) return reply;
     // When a server redirects, a browser reports status 0 and hides the target address.
     if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400 && reply.status !== 304)) {
@@ -137,7 +130,7 @@ export class Requester<Item> {
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
     const { credentials } = this.options;
     const given = typeof credentials === "function" ? await credentials() : credentials;
-    const used = given ?? this.#addressCredentials;
+    const used = given ?? this.addressCredentials;
     if (used) all.set("Authorization", basic(used));
     return all;
   }
@@ -149,12 +142,6 @@ export class Requester<Item> {
     const item = current === undefined ? undefined : this.parseItem(reply, current);
     return new PreconditionFailedError(reply.request, refusal, item, reply.etag);
   }
-}
-
-function withoutFinalSlashes(path: string): string {
-  let end = path.length;
-  while (path[end - 1] === "/") end--;
-  return path.slice(0, end);
 }
 
 function retryAfterMs(error: Error): number | undefined {
@@ -171,10 +158,10 @@ export function backoffMs(attempt: number, firstMs: number, maxMs: number): numb
 
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal?.aborted) return reject(abortReason(signal));
     const onAbort = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      reject(abortReason(signal));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", onAbort);

@@ -11,8 +11,6 @@ export class SilenceTimeout {
   readonly #silenceMsMax: number;
   readonly #callersSignal: AbortSignal | undefined;
   readonly #controller = new AbortController();
-  /** Aborted when the caller aborts, when the server has been silent for too long, or by `giveUp`. */
-  readonly signal: AbortSignal;
   /** True once the head of the reply has arrived. */
   #hasBegun = false;
 
@@ -20,30 +18,34 @@ export class SilenceTimeout {
     this.#request = request;
     this.#silenceMsMax = silenceMsMax;
     this.#callersSignal = callersSignal;
-    this.signal = callersSignal ? AbortSignal.any([callersSignal, this.#controller.signal]) : this.#controller.signal;
+  }
+
+  /** Aborted if the caller aborts or the server is silent for too long during `wait`, and by `giveUp`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   async wait<Result>(step: () => Promise<Result>): Promise<Result> {
-    let silent = false;
-    const timer = setTimeout(
-      () => {
-        silent = true;
+    const signal = this.#callersSignal;
+    if (signal?.aborted) throw abortReason(signal);
+    let end = (_error: unknown) => {};
+    const ended = new Promise<never>((_, reject) => {
+      end = (error) => {
+        reject(error);
         this.giveUp();
-      },
-      Math.min(this.#silenceMsMax, timerMsMax),
-    );
+      };
+    });
+    const onAbort = () => end(abortReason(signal));
+    const onSilence = () => end(new TimeoutError(this.#request, `no sign of the server for ${this.#silenceMsMax} ms`));
+    const timer = setTimeout(onSilence, Math.min(this.#silenceMsMax, timerMsMax));
+    signal?.addEventListener("abort", onAbort);
     try {
-      this.#callersSignal?.throwIfAborted();
-      const result = await step();
+      const result = await Promise.race([this.#try(step), ended]);
       this.#hasBegun = true;
       return result;
-    } catch (cause) {
-      if (this.#callersSignal?.aborted) throw this.#callersSignal.reason;
-      if (silent)
-        throw new TimeoutError(this.#request, `no sign of the server for ${this.#silenceMsMax} ms`, { cause });
-      throw this.#hasBegun ? brokenAnswer(this.#request, cause) : noAnswer(this.#request, cause);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
     }
   }
 
@@ -51,4 +53,17 @@ export class SilenceTimeout {
   giveUp(): void {
     this.#controller.abort();
   }
+
+  async #try<Result>(step: () => Promise<Result>): Promise<Result> {
+    try {
+      return await step();
+    } catch (cause) {
+      throw this.#hasBegun ? brokenAnswer(this.#request, cause) : noAnswer(this.#request, cause);
+    }
+  }
+}
+
+/** What an aborted call throws: the signal's reason or, where signals have no reason, an error named `AbortError`. */
+export function abortReason(signal: AbortSignal | undefined): unknown {
+  return signal?.reason ?? Object.assign(new Error("The call was aborted."), { name: "AbortError" });
 }

@@ -8,7 +8,7 @@ import { withId } from "../items/todo-item.ts";
 import type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 import { HttpError, hasStatus, isPassing, PreconditionFailedError, type TodoClientError } from "./errors.ts";
-import { hasId, idIn, idOf, newId, readObject, sameContent, sameId } from "./item-text.ts";
+import { hasId, idIn, idOf, newId, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
 import { ListReader } from "./list-reader.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
 import type { ParseItem, Reply } from "./reply.ts";
@@ -20,9 +20,11 @@ export class TodoClient<Item = TodoItem> {
   readonly #listReader: ListReader;
   readonly #parseItem: ParseItem<Item>;
   readonly #form: "a" | "b";
+  readonly #newId: () => string;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item> = {}) {
     this.#form = options.form ?? "b";
+    this.#newId = options.newId ?? newId;
     this.#requester = new Requester(baseUrl, {
       codec: options.codec ?? plainValues<Item>(),
       credentials: options.credentials,
@@ -42,8 +44,7 @@ export class TodoClient<Item = TodoItem> {
 
   /**
    * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. If the
-   * list has not changed before the next call, that call transfers no items. If a long list has changed, and the server
-   * can list changes, the call transfers only the changes.
+   * list has not changed before the next call, that call transfers no items.
    */
   list(options: RequestOptions = {}): Promise<Item[]> {
     return this.#requester.retrying(options, () => this.#listReader.read(options, this.#parseItem));
@@ -96,7 +97,7 @@ export class TodoClient<Item = TodoItem> {
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.#requester.options.codec.stringify(item);
     const object = readObject(given);
-    const id = idIn(object) ?? newId();
+    const id = idIn(object) ?? this.#newId();
     const isGiven = hasId(object);
     const json = isGiven ? given : withId(object, id);
     // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
@@ -116,9 +117,10 @@ export class TodoClient<Item = TodoItem> {
   }
 
   /**
-   * Changes an item: reads it, calls `edit` with it, and stores the item that `edit` returns. If somebody else has
-   * changed the item in the meantime, it is read again and `edit` is called again. So nobody's change is lost. If
-   * `edit` returns the item unchanged, nothing is stored.
+   * Changes an item: reads it, calls `edit` with it, and stores the fields in which the item that `edit` returns
+   * differs. All other fields keep their exact text. If somebody else has changed the item in the meantime, it is read
+   * again and `edit` is called again. So nobody's change is lost. If `edit` returns the item unchanged, nothing is
+   * stored.
    *
    * If the server has no ETags, a change that somebody else makes at the same moment is overwritten.
    */
@@ -129,15 +131,20 @@ export class TodoClient<Item = TodoItem> {
   ): Promise<Stored<Item>> {
     const { codec } = this.#requester.options;
     for (let attempt = 1; ; attempt++) {
-      const { item: before, etag: ifMatch, ...found } = await this.get(id, { signal });
-      const jsonBefore = codec.stringify(before);
-      const item = await edit(before);
-      const json = codec.stringify(item);
-      if (json === jsonBefore) return { ...found, item, etag: ifMatch };
-      if (!sameId(idOf(json), id))
+      const { json: before, etag: ifMatch, reply } = await this.#getText(id, { signal });
+      const found = reply.parse(before, idOf) ?? id;
+      const seen = this.#requester.parseItem(reply, before);
+      const was = codec.stringify(seen);
+      const now = codec.stringify(await edit(seen));
+      if (!sameId(idOf(now), id))
         throw new TypeError("The function that you give to change() must keep the item's ID.");
+      const json = withEdits(before, was, now);
+      if (json === before) return { id: found, item: codec.parse(before), etag: ifMatch };
       try {
-        return { ...found, item, ...(await this.update(item, { ifMatch, signal })) };
+        const { etag } = await this.#requester.retrying({ signal }, (replyWasLost) =>
+          this.#updateOnce(found, json, replyWasLost, { ifMatch, signal }),
+        );
+        return { id: found, item: codec.parse(json), etag };
       } catch (error) {
         if (!(error instanceof PreconditionFailedError) || error.mayBeStored || attempt >= attempts) throw error;
         await pause(backoffMs(attempt, 10, 500), signal);

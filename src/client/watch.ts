@@ -1,5 +1,5 @@
-// Watches the list through the server's change feed or, if the server has no change feed, by polling. Either way the
-// caller gets the same three kinds of event, and lost connections are retried.
+// Watches the list through the server's change feed or, if there is none or it cannot be read while it arrives, by
+// polling. Either way the caller gets the same three kinds of event, and lost connections are retried.
 
 import { stringOf } from "../items/object-text.ts";
 import { type Change, readChange, readChangeDocument } from "./change-document.ts";
@@ -46,8 +46,10 @@ export type WatchState =
    * another one, or restored to an older state.
    */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
-  /** The server has no change feed; the list is requested every `pollMs`. */
-  | { readonly kind: "polling" }
+  /**
+   * The changes are requested every `pollMs` or, if the server has no change feed, the list. Then there is no `epoch`.
+   */
+  | { readonly kind: "polling"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The connection is lost; the next attempt is in `retryInMs`. */
   | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
 
@@ -62,7 +64,10 @@ export interface WatchOptions extends RequestOptions {
    * `epoch` changes.
    */
   readonly onState?: (state: WatchState) => void;
-  /** The time between two requests for the list, if there is no change feed. Default: 5,000. */
+  /**
+   * The time between two requests, if the server has no change feed, or if responses cannot be read while they arrive.
+   * That is so in React Native, unless the client uses the `fetch` of `expo/fetch`. Default: 5,000.
+   */
   readonly pollMs?: number;
   /** How long the feed may be silent before it counts as lost. Default: 60,000. */
   readonly feedSilenceMsMax?: number;
@@ -85,7 +90,7 @@ export async function* watch<Item>(
     try {
       for await (const event of source.run()) {
         if (event.kind !== "state") yield event;
-        else if (event.state.kind !== state?.kind || epochOf(event.state) !== epochOf(state)) {
+        else if (!state || JSON.stringify(event.state) !== JSON.stringify(state)) {
           state = event.state;
           options.onState?.(event.state);
         }
@@ -103,10 +108,6 @@ export async function* watch<Item>(
   }
 }
 
-function epochOf(state: WatchState): string | undefined {
-  return state.kind === "live" ? state.epoch : undefined;
-}
-
 type SourceEvent<Item> = WatchEvent<Item> | { readonly kind: "state"; readonly state: WatchState };
 
 /** The change feed. It remembers how far it was read, so that a new connection continues where the old one broke. */
@@ -115,6 +116,9 @@ class Feed<Item> {
   readonly #parseItem: ParseItem<Item>;
   readonly #options: WatchOptions;
   #token: string | undefined;
+  /** The ETag of the last document, if nothing has been read since. */
+  #documentEtag: string | undefined;
+  #polling: WatchState | undefined;
 
   constructor(requester: Requester<unknown>, parseItem: ParseItem<Item>, options: WatchOptions) {
     this.#requester = requester;
@@ -129,13 +133,20 @@ class Feed<Item> {
    * feed. Throws if the connection breaks or the feed ends.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
+    const { signal, pollMs = 5_000 } = this.#options;
     for (let resyncs = 0; ; resyncs++) {
-      if (this.#token === undefined) {
-        const reply = await this.#open("application/json");
+      // Where replies cannot be streamed, a request for the feed is never answered. So if no reply has shown yet whether
+      // they can, a document must come first.
+      while (this.#token === undefined || !this.#requester.streams) {
+        const reply = await this.#open("delta");
         if (!reply) return;
-        yield await this.#snapshot(reply);
+        yield* this.#document(reply);
+        if (this.#requester.streams) break;
+        if (this.#polling) yield { kind: "state", state: this.#polling };
+        await pause(pollMs, signal);
       }
-      const reply = await this.#open("text/event-stream");
+      this.#documentEtag = undefined;
+      const reply = await this.#open("events");
       if (!reply) return;
       for await (const event of this.#follow(reply)) {
         if (event.kind !== "state") resyncs = 0;
@@ -152,23 +163,21 @@ class Feed<Item> {
     }
   }
 
-  /**
-   * Requests the feed, either as a snapshot (JSON) or as a stream of events. Returns undefined if the server has no
-   * feed.
-   */
-  async #open(mediaType: string): Promise<Reply | undefined> {
+  /** Requests the document of changes or the stream of events. Returns undefined if the server has neither. */
+  async #open(kind: "delta" | "events"): Promise<Reply | undefined> {
     const { signal, feedSilenceMsMax = 60_000 } = this.#options;
-    const isStream = mediaType === "text/event-stream";
-    const since = isStream && this.#token !== undefined ? `?since=${encodeURIComponent(this.#token)}` : "";
+    const isStream = kind === "events";
+    const mediaType = isStream ? "text/event-stream" : "application/json";
+    const since = this.#token === undefined ? "" : `?since=${encodeURIComponent(this.#token)}`;
     try {
       const reply = await this.#requester.send({
         method: "GET",
-        url: this.#requester.feedUrl + since,
+        url: `${this.#requester.feedUrl}/${kind}${since}`,
         signal,
-        headers: { Accept: mediaType },
-        ...(isStream ? { silenceMsMax: feedSilenceMsMax } : {}),
+        headers: { Accept: mediaType, "If-None-Match": isStream ? undefined : this.#documentEtag },
+        ...(isStream ? { silenceMsMax: feedSilenceMsMax } : { alsoAccept: 304 }),
       });
-      if (reply.mediaType === mediaType) return reply;
+      if (reply.mediaType === mediaType || reply.status === 304) return reply;
       // Some servers answer every address with an HTML page. So if the answer does not have the media type that was
       // asked for, the server has no feed.
       reply.discard();
@@ -190,14 +199,23 @@ class Feed<Item> {
     return true;
   }
 
-  async #snapshot(reply: Reply): Promise<SourceEvent<Item>> {
-    const { changes, token, version } = await readChangeDocument(reply);
-    const items = changes
-      .map((change) => this.#event(reply, change, token))
-      .filter((event) => event.kind === "changed")
-      .sort((one, other) => one.position - other.position);
+  async *#document(reply: Reply): AsyncGenerator<SourceEvent<Item>> {
+    if (reply.status === 304) return;
+    const { changes, token, version, whole, epoch, readOnly } = await readChangeDocument(reply);
+    const last = changes.length - 1;
+    // A token that the caller has with one of several changes must name the state after that change.
+    const events = changes.map((change, index) =>
+      this.#event(reply, change, whole || index === last ? token : `${epoch}-${change.version}`),
+    );
+    if (whole) {
+      const items = events
+        .filter((event) => event.kind === "changed")
+        .sort((one, other) => one.position - other.position);
+      yield { kind: "snapshot", items, version, token };
+    } else yield* events;
     this.#token = token;
-    return { kind: "snapshot", items, version, token };
+    this.#documentEtag = reply.etag;
+    this.#polling = { kind: "polling", readOnly, epoch };
   }
 
   async *#follow(reply: Reply): AsyncGenerator<SourceEvent<Item>> {
@@ -258,9 +276,8 @@ class Poll<Item> {
         headers: { "If-None-Match": this.#etag },
         alsoAccept: 304,
       });
-      const events = reply.status === 304 ? [] : await this.#read(reply);
-      yield { kind: "state", state: { kind: "polling" } };
-      yield* events;
+      if (reply.status !== 304) yield* await this.#read(reply);
+      yield { kind: "state", state: { kind: "polling", readOnly: false, epoch: undefined } };
       await pause(pollMs, signal);
     }
   }

@@ -35,25 +35,27 @@ async function follow(list: LiveList<TodoItem>) {
     follower.calls++;
   });
   closes.push(() => follower.unsubscribe());
-  await eventually(() => ["live", "polling"].includes(list.getSnapshot().connection.kind));
+  await eventually(() => ["live", "polling"].includes(list.getSnapshot().status.connection.kind));
   return follower;
 }
 
 const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
-const kind = (list: LiveList<TodoItem>) => list.getSnapshot().connection.kind;
+const kind = (list: LiveList<TodoItem>) => list.getSnapshot().status.connection.kind;
 
 describe("snapshots", () => {
   test("a live list is stopped and empty until somebody subscribes, and then follows the list", async () => {
     const { service, network, todo } = await open();
     await service.create(item(ids.one, '"Name":"One"'));
     const list = todo.liveList();
-    expect(list.getSnapshot()).toEqual({ items: [], loaded: false, connection: { kind: "stopped" } });
+    expect(list.getSnapshot()).toEqual({
+      items: [],
+      status: { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false },
+    });
     expect(network.requests).toEqual([]);
     await follow(list);
     expect(list.getSnapshot()).toMatchObject({
       items: [{ id: ids.one, item: { ID: ids.one, Name: "One" }, etag: expect.any(String), position: 1 }],
-      loaded: true,
-      connection: { kind: "live", readOnly: false },
+      status: { loaded: true, connection: { kind: "live", readOnly: false } },
     });
     await service.create(item(ids.two, '"Name":"Two"'));
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
@@ -74,7 +76,7 @@ describe("snapshots", () => {
     expect(after.items).not.toBe(before.items);
     expect(after.items.map((entry, index) => entry === before.items[index])).toEqual([true, false, true]);
     expect(before.items[1]?.item.Name).toBe("before");
-    expect(after.connection).toBe(before.connection);
+    expect(after.status).toBe(before.status);
   });
 
   test("changes that arrive together are published together", async () => {
@@ -120,7 +122,7 @@ describe("snapshots", () => {
     await eventually(() => list.getSnapshot() !== before);
     forgets = true;
     list.reconnect();
-    await eventually(() => network.exchanges.filter((exchange) => exchange === "/changes 200").length === 2);
+    await eventually(() => network.exchanges.filter((exchange) => exchange === "/changes/delta 200").length === 2);
     await eventually(() => kind(list) === "live");
     expect(list.getSnapshot().items[0]).toBe(before.items[0] as WatchedItem<TodoItem>);
     expect(list.getSnapshot().items[1]?.item.Name).toBe("after");
@@ -152,7 +154,11 @@ describe("subscriptions", () => {
     await follow(list);
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
     expect(list.getSnapshot().items[0]).toBe(kept as WatchedItem<TodoItem>);
-    expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
+    expect(network.exchanges).toEqual([
+      "/changes/delta 200",
+      "/changes/events?since=… 200 events",
+      "/changes/events?since=… 200 events",
+    ]);
   });
 
   test("unsubscribing and subscribing again at once, as React does, keeps the connection", async () => {
@@ -161,7 +167,7 @@ describe("subscriptions", () => {
     const { unsubscribe } = await follow(list);
     unsubscribe();
     await follow(list);
-    expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events"]);
+    expect(network.exchanges).toEqual(["/changes/delta 200", "/changes/events?since=… 200 events"]);
   });
 
   test("a function that subscribes twice has two subscriptions, and each of them ends separately", async () => {
@@ -196,12 +202,12 @@ describe("failures", () => {
     await eventually(() => kind(list) === "lost");
     expect(list.getSnapshot()).toMatchObject({
       items: [{ item: { Name: "One" } }],
-      connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) },
+      status: { connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) } },
     });
 
     // The new process has another store, and so another epoch (the name of the store's history). From its start, the
     // store has a new item and an item with the same content as before, because the list may connect again by itself.
-    const { connection } = list.getSnapshot();
+    const { connection } = list.getSnapshot().status;
     const folder = temporaryFolder();
     closes.push(() => folder.dispose());
     const seed = join(folder.path, "seed.json");
@@ -211,7 +217,7 @@ describe("failures", () => {
     list.reconnect();
     await eventually(() => expect(names(list)).toEqual(["Zero", "One"]));
     await eventually(() => kind(list) === "live");
-    expect(list.getSnapshot().connection).not.toEqual(connection);
+    expect(list.getSnapshot().status.connection).not.toEqual(connection);
     const after = list.getSnapshot().items[1];
     expect(after?.item).toBe(one?.item as TodoItem);
     expect(after?.etag).not.toBe(one?.etag);
@@ -227,7 +233,7 @@ describe("failures", () => {
     const list = new TodoClient("http://localhost/", { fetch: network.fetch, credentials }).liveList();
     closes.push(list.subscribe(() => {}));
     await eventually(() => kind(list) === "failed");
-    expect(list.getSnapshot().connection).toMatchObject({ error: { status: 401 } });
+    expect(list.getSnapshot().status.connection).toMatchObject({ error: { status: 401 } });
     password = "secret";
     list.reconnect();
     await eventually(() => kind(list) === "live");
@@ -239,7 +245,10 @@ describe("failures", () => {
     const list = new TodoClient("http://localhost/", { fetch }).liveList();
     closes.push(list.subscribe(() => {}));
     await eventually(() => kind(list) === "lost");
-    expect(list.getSnapshot().connection).toHaveProperty("error.message", expect.stringContaining("several stores"));
+    expect(list.getSnapshot().status.connection).toHaveProperty(
+      "error.message",
+      expect.stringContaining("several stores"),
+    );
   });
 
   test("reconnect() without subscribers sends nothing", async () => {

@@ -155,7 +155,7 @@ const handlers: Readonly<Record<string, Handler>> = {
       for (const stream of session.streams) stream.write(resync(session));
       return response.end();
     }
-    if (path.startsWith("/changes")) return feed(session, request, response, path);
+    if (path.startsWith("/changes")) return feed(session, response, path);
     const [status, body, etag] = await operate(session, request, path);
     if (etag !== undefined) response.setHeader("ETag", etag);
     return response.writeHead(status, { "Content-Type": "application/json" }).end(body);
@@ -185,9 +185,9 @@ const handlers: Readonly<Record<string, Handler>> = {
 const resync = ({ epoch, version }: Session) =>
   `event: resync\nid: ${epoch}-${version}\ndata: {"epoch":"${epoch}","version":${version}}\n\n`;
 
-function feed(session: Session, request: IncomingMessage, response: ServerResponse, path: string): void {
+function feed(session: Session, response: ServerResponse, path: string): void {
   const { epoch, version } = session;
-  if (request.headers.accept === "application/json") {
+  if (path.startsWith("/changes/delta")) {
     const changes = [...session.items.values()].map((change) => session.data(change));
     response.setHeader("Content-Type", "application/json");
     response.end(`{"epoch":"${epoch}","version":${version},"whole":true,"changes":[${changes.join(",")}]}`);

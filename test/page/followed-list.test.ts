@@ -100,5 +100,9 @@ test("after a rest, the page receives only what has changed, and not the whole l
   await service.create(named(ids.two, "Two"));
   session.reconnect();
   await eventually(() => expect(names()).toEqual(["Two", "One"]));
-  expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
+  expect(network.exchanges).toEqual([
+    "/changes/delta 200",
+    "/changes/events?since=… 200 events",
+    "/changes/events?since=… 200 events",
+  ]);
 });

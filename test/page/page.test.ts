@@ -174,8 +174,8 @@ for (const scheme of ["http", "https"] as const) {
       // When the network is back, the page asks only for what has changed.
       asked.length = 0;
       await page.evaluate("dispatchEvent(new Event('online'))");
-      await eventually(() => asked.some((url) => url.includes("/changes?since=")));
-      expect(asked.filter((url) => !url.includes("/changes?since="))).toEqual([]);
+      await eventually(() => asked.some((url) => url.includes("/changes/events?since=")));
+      expect(asked.filter((url) => !url.includes("/changes/events?since="))).toEqual([]);
     });
   });
 }

@@ -101,7 +101,12 @@ test("when the tab that reads the feed is closed, the next one continues from it
   await service.create(named(ids.two, "Two"));
   for (const tab of tabs.slice(1)) await eventually(async () => expect(tab.names()).toEqual(["One", "Two"]));
   // The whole list was read only once.
-  expect(network.exchanges).toEqual(["/changes 200", "/changes?since=… 200 events", "/changes?since=… 200 events"]);
+  expect(network.exchanges).toEqual([
+    "/changes/delta 200",
+    "/changes/events?since=… 200 events",
+    "/changes/delta?since=… 200",
+    "/changes/events?since=… 200 events",
+  ]);
 });
 
 test("a tab that opens while the feed has the list but is not live yet becomes live with it", async () => {
