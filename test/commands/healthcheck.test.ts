@@ -1,7 +1,7 @@
 // `todoitems healthcheck`, run as container engines run it.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -118,8 +118,10 @@ test("if no server has the name, the message says so, and does not ask for anoth
 
 test("a service that lost its store: exit code 1", async () => {
   const store = join(folder.path, "store.db");
-  const service = await serve("--port", "0", "--store", `sqlite:${store}`);
-  writeFileSync(store, "something else");
+  const settings = ["--port", "0", "--store", `sqlite:${store}`];
+  await (await serve(...settings)).stop();
+  const service = await serve(...settings, "--read-only");
+  renameSync(store, `${store}-elsewhere`);
   await eventually(async () => (await service.fetch("/health/ready")).status === 503);
   const { exitCode, stderr } = await ask({ TODOITEMS_PORT: portOf(service) });
   expect(stderr).toEndWith("/: the service is not ready: it cannot use its store, and its log says why.\n");
