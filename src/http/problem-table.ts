@@ -86,7 +86,7 @@ export const problems = {
   HostNotAllowed: {
     status: 421,
     title: "Misdirected Request",
-    when: "The `Host` header has a name that this instance does not answer to. This protects a service on your own machine from hostile web pages.",
+    when: "The `Host` header has a name that this instance does not answer to. This protects the service from hostile web pages.",
     detail: ({ host }: Pick<ProblemFacts, "host">) =>
       `This instance does not answer to the name ${host}. Use localhost or an IP address in the URL, or start the service with --allow-host ${host}.`,
   },

@@ -1,6 +1,5 @@
 // One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
 
-import { hostname } from "node:os";
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
@@ -8,7 +7,6 @@ import { MemoryEngine } from "../engines/memory-engine.ts";
 import { ServedSqliteEngine } from "../engines/sqlite/served-sqlite-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { Access } from "../http/access.ts";
-import { AllowedHosts } from "../http/allowed-hosts.ts";
 import { App } from "../http/app.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
@@ -22,7 +20,7 @@ import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
-import { checksHosts, isLoopback } from "./loopback.ts";
+import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
 import { type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
@@ -192,7 +190,7 @@ function openApp(
   listening: Promise<readonly Listener[]>,
 ): App {
   const app: App = new App(collection, {
-    hosts: allowedHosts(settings),
+    hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
     access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
@@ -204,15 +202,6 @@ function openApp(
     log,
   });
   return app;
-}
-
-/**
- * The names that are allowed in the `Host` header, or undefined if every name is allowed. Names are checked only on a
- * loopback address, where an unknown name suggests DNS rebinding. They are not checked if every request needs
- * credentials. Nor are they checked behind a trusted proxy, because it may forward its own public name.
- */
-export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
-  return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 
 function openSite(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): Site {
