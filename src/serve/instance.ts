@@ -22,7 +22,7 @@ import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
-import { type Listener, startServers } from "./servers.ts";
+import { connectionLimit, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
 /**
@@ -64,7 +64,7 @@ export async function startInstance(settings: Settings, environment: Environment
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const connections = { open: 0 };
+  const connections = connectionLimit(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
@@ -81,7 +81,7 @@ export async function startInstance(settings: Settings, environment: Environment
         listBytes: collection.listBytes,
         waitingWrites: collection.waitingWrites,
         feedReaders: app.changeFeed.readerCount,
-        connections: connections.open,
+        connections: connections.used,
       }),
     stop: async (delaySeconds) => {
       app.announceStop();
