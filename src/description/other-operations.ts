@@ -44,7 +44,7 @@ function events(instance: DescribedInstance): Operation {
           },
         },
       },
-      ...problemResponses(instance, ["StoreUnavailable", "TooManyRequests"], credentials(instance)),
+      ...problemResponses(instance, ["StoreUnavailable", "TooManyRequests", "CrossSiteRefused"], credentials(instance)),
     },
   };
 }

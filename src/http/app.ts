@@ -8,7 +8,7 @@ import { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import { Compression } from "./compression.ts";
-import { type Cors, RefusedPages } from "./cors.ts";
+import { RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
@@ -22,8 +22,6 @@ export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
   /** The names that are allowed in the `Host` header. Undefined if every name is allowed. */
   readonly hosts: AllowedHosts | undefined;
   readonly access: Access;
-  /** Undefined if web pages from other origins have no access. */
-  readonly cors: Cors | undefined;
   /** The files served beside the API, if there are any. */
   readonly site: Site | undefined;
   readonly forms: UrlForms;

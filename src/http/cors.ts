@@ -31,7 +31,7 @@ export class Cors {
     const answer = new Answer(204, {
       Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
     });
-    const origin = this.#allowed(asked);
+    const origin = this.allowed(asked);
     if (origin === undefined) return answer;
     return answer.with({
       "Access-Control-Allow-Origin": origin,
@@ -43,7 +43,7 @@ export class Cors {
 
   /** Adds the headers that let the requesting page read the answer, if the page's origin is allowed. */
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
-    const origin = this.#allowed(headers?.get("origin"));
+    const origin = this.allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
     // A cache must not serve the answer for one origin to another, so `Vary` must contain `Origin`. This also applies
     // to answers for requests without an `Origin`.
@@ -57,10 +57,12 @@ export class Cors {
     });
   }
 
-  // Returns the value of Access-Control-Allow-Origin, or undefined if the origin is not allowed. We never send
-  // Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored. It has to send
-  // credentials of its own.
-  #allowed(origin: string | undefined): string | undefined {
+  /**
+   * Returns the value of Access-Control-Allow-Origin, or undefined if the origin is not allowed. We never send
+   * Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored. It has to send
+   * credentials of its own.
+   */
+  allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.origins === "*") return "*";
     return this.origins.has(origin) ? origin : undefined;

@@ -9,6 +9,7 @@ export type ProblemCode =
   | ItemErrorCode
   | RefusalCode
   | "CredentialsRequired"
+  | "CrossSiteRefused"
   | "HostNotAllowed"
   | "InternalError"
   | "MethodNotAllowed"
@@ -70,6 +71,13 @@ export const problems = {
     title: "Unauthorized",
     when: "The operation needs a user name and password, and none were sent or they are wrong.",
     detail: "This needs a user name and a password, sent as HTTP Basic credentials. None were sent, or they are wrong.",
+  },
+  CrossSiteRefused: {
+    status: 403,
+    title: "Forbidden",
+    when: "A page of another site asked for the change feed, and its origin has no access.",
+    detail:
+      "A page of another site cannot open the change feed. To give it access, start the service with --cors and the origin of the page.",
   },
   FieldRequired: {
     ...badRequest,

@@ -93,6 +93,7 @@ beforeAll(async () => {
   await provoke(isWrite, { body: "{}", headers: { "Content-Type": "text/plain" } });
   await provoke(isWrite, { body: "{}", headers: { "Content-Encoding": "br" } });
   await provoke(any, { headers: { "If-Match": '"other"' } });
+  await provoke(any, { headers: { "Sec-Fetch-Site": "cross-site" } });
   // The settings of the instance forbid these requests.
   const rate = () => new RateLimiter({ burst: 0, perSecond: 1 });
   await provoke(any, {}, { access: new Access({ rate: rate() }) });
