@@ -12,6 +12,12 @@ const requestHeaders =
 const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
 const preflightSeconds = "600";
 
+/**
+ * Every origin that browsers send. Anything else is not from a browser, and is not repeated in advice that somebody may
+ * paste into a shell.
+ */
+const validOrigin = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]*(?:\[[0-9a-f:]+\])?(?::[0-9]+)?)$/;
+
 /** Refused pages are logged for at most this many origins, so that a hostile client cannot fill the log. */
 const loggedOriginsMax = 100;
 
@@ -97,7 +103,7 @@ export class RefusedPages {
   advice(headers: HeaderFields): string | undefined {
     const origin = headers.get("origin");
     if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
-    if (isOwnPage(origin, headers)) return undefined;
+    if (isOwnPage(origin, headers) || !validOrigin.test(origin)) return undefined;
     // `--cors` accepts only origins with these schemes. Any other origin, such as `null` for a page from a file, needs
     // `*`.
     const canBeListed = origin.startsWith("http://") || origin.startsWith("https://");
