@@ -102,23 +102,15 @@ function decode(bytes: Uint8Array): NameAndPassword | undefined {
 }
 
 function problemOf(verdict: Exclude<Verdict, { kind: "right" }>): Problem {
-  if (verdict.kind === "busy") return tooManyAtOnce();
-  return verdict.kind === "slowed" ? tooManyFailures(verdict.waitSeconds) : credentialsRequired();
+  if (verdict.kind === "wrong") return credentialsRequired();
+  const retryAfterSeconds = verdict.kind === "busy" ? 1 : verdict.waitSeconds;
+  const reason =
+    verdict.kind === "busy"
+      ? "Passwords are waiting to be verified"
+      : "Too many wrong passwords came from this address";
+  return new Problem("TooManyRequests", `${reason}. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }
 
 function credentialsRequired(): Problem {
   return new Problem("CredentialsRequired", problems.CredentialsRequired.detail);
-}
-
-function tooManyAtOnce(): Problem {
-  const detail = "Too many passwords are waiting to be verified. Send the request again shortly.";
-  return new Problem("TooManyRequests", detail, { retryAfterSeconds: 1 });
-}
-
-function tooManyFailures(retryAfterSeconds: number): Problem {
-  return new Problem(
-    "TooManyRequests",
-    `Too many wrong passwords came from this address. Try again in ${retryAfterSeconds} s.`,
-    { retryAfterSeconds },
-  );
 }

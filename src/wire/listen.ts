@@ -269,11 +269,7 @@ class Server implements RunningServer, ConnectionHost {
     };
     const clearText = {
       ...served,
-      open: (socket: Socket) => {
-        const limit = this.#countIn(socket.remoteAddress);
-        socket.data = new Connection(socket, socket.remoteAddress, false, this.#handlerFor(limit), this);
-        this.#admit(socket.data, limit, descriptorOf(socket));
-      },
+      open: (socket: Socket) => this.#accept(socket, socket.remoteAddress, false, descriptorOf(socket)),
     };
     // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
@@ -286,7 +282,6 @@ class Server implements RunningServer, ConnectionHost {
   #secure(socket: Socket, served: object): void {
     const descriptor = descriptorOf(socket);
     const peer = socket.remoteAddress;
-    const limit = this.#countIn(peer);
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
       isServer: true,
@@ -303,38 +298,31 @@ class Server implements RunningServer, ConnectionHost {
     };
     // After this call, only the TLS socket can be closed, not the raw socket. So the connection gets the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
-    secure.data = new Connection(secure, peer, true, this.#handlerFor(limit), this);
-    this.#admit(secure.data, limit, descriptor);
+    this.#accept(secure, peer, true, descriptor);
   }
 
-  /**
-   * Counts a connection that is about to be created, and returns the limit that it counts towards. Undefined if far too
-   * many are open.
-   */
-  #countIn(peer: string): SharedLimit | undefined {
+  /** Creates the connection of a socket, but drops it if far too many are open or too few descriptors are left. */
+  #accept(socket: Socket, peer: string, isSecure: boolean, descriptor: number): void {
     // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
+    const limit = this.#limitFor(peer);
+    const handler = limit === this.#served ? this.#handler : this.#surplusHandler;
+    // Set this first, because the `close` callback of a dropped socket uses it.
+    socket.data = new Connection(socket, peer, isSecure, handler, this);
+    this.#connections.set(socket.data, limit);
+    if (!limit) socket.data.cut();
+    else if (descriptor >= this.#descriptorsMax) {
+      this.#makeRoom();
+      socket.data.cut();
+      this.#options.descriptors?.onShortage();
+    }
+  }
+
+  /** Counts a new connection, and returns the limit that it counts towards. Undefined if far too many are open. */
+  #limitFor(peer: string): SharedLimit | undefined {
     if (this.#served.take(peer)) return this.#served;
     this.#makeRoom(this.#served.isExhausted ? undefined : addressKey(peer));
     return this.#surplus.take(peer) ? this.#surplus : undefined;
-  }
-
-  #handlerFor(limit: SharedLimit | undefined): Handler {
-    return limit === this.#served ? this.#handler : this.#surplusHandler;
-  }
-
-  /**
-   * Adds the connection, but drops it if far too many are open or too few descriptors are left. Set `socket.data`
-   * first, because the `close` callback of a dropped socket uses it.
-   */
-  #admit(connection: Connection, limit: SharedLimit | undefined, descriptor: number): void {
-    this.#connections.set(connection, limit);
-    if (!limit) connection.cut();
-    else if (descriptor >= this.#descriptorsMax) {
-      this.#makeRoom();
-      connection.cut();
-      this.#options.descriptors?.onShortage();
-    }
   }
 
   /** Closes connections that are idle. If a key is given, only those of this address. */
