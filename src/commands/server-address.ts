@@ -40,10 +40,10 @@ export function completeUrl(text: string): URL | undefined {
 }
 
 /**
- * True for `localhost` and loopback addresses. A URL has brackets around an IPv6 address, so they are removed first.
+ * True for `localhost` and loopback addresses. A URL has brackets around an IPv6 address, and may have a final dot.
  */
 export function isOnThisMachine({ hostname }: URL): boolean {
-  return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, ""));
 }
 
 /**

@@ -1,16 +1,17 @@
-// Checks a name and a password. Password hashes are slow on purpose. So there are limits on how many are computed at
-// the same time, and how many wait. There is also a limit on how fast passwords may be guessed.
+// Checks a name and a password. Password hashes are slow on purpose. So only a few are computed at the same time, and
+// only one waits for each address. There is also a limit on how fast passwords may be guessed.
 
 import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
 import type { Users } from "./users-file.ts";
 
-/** At most this many passwords of one address are waiting or being verified. Further ones are refused as busy. */
-const waitingMax = 64;
 /**
- * Passwords of at most this many addresses are verified at the same time, one for each address. Those of further
- * addresses are refused as busy.
+ * How many hashes are computed at the same time. The runtime has a thread for each processor, and at least two. One of
+ * them stays free for what readers wait for, such as compressing an answer.
  */
-const addressesMax = 64;
+export const hashesAtOnceMax: number = Math.max(1, availableParallelism() - 1);
+/** Passwords of at most this many addresses wait. Those of further addresses are refused as busy. */
+const waitingMax = 1_000;
 
 export interface NameAndPassword {
   readonly name: string;
@@ -38,17 +39,14 @@ export interface GuessLimiter {
 
 export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
-/** The queue of passwords from one address. */
-interface Line {
-  length: number;
-  last: Promise<unknown>;
-}
-
 export class PasswordVerifier {
   readonly #secret = randomBytes(32);
   readonly #guesses: GuessLimiter;
   readonly #verifyHash: VerifyHash;
-  readonly #lines = new Map<string, Line>();
+  /** The addresses for which a hash is being computed: one for each, so that no address keeps the others waiting. */
+  readonly #hashing = new Set<string>();
+  /** The password that waits for each address, in the order of their arrival. Calling the function starts its hash. */
+  readonly #waiting = new Map<string, () => void>();
   #users: Users;
 
   constructor(users: Users, guesses: GuessLimiter, verifyHash: VerifyHash = Bun.password.verify) {
@@ -63,36 +61,43 @@ export class PasswordVerifier {
 
   /** Credentials that cannot be read (`undefined`) count as a wrong guess, with an empty name. */
   async verify(credentials: NameAndPassword | undefined, address: string): Promise<Verdict> {
-    const known = this.#lines.get(address);
-    if (known ? known.length >= waitingMax : this.#lines.size >= addressesMax) return { kind: "busy" };
-    const line = known ?? { length: 0, last: Promise.resolve() };
-    this.#lines.set(address, line);
-    const users = this.#users;
-    // Verify one password at a time for each address. Each password is counted as a wrong guess before it is verified.
-    // If it is correct, the count is undone. If several were verified at once, correct passwords could exhaust the
-    // limit. An address that sends many would also keep other addresses waiting.
-    const turn = line.last.then(() => this.#guess(credentials, users, address));
-    line.last = turn.catch(() => {});
-    line.length++;
-    try {
-      return await turn;
-    } finally {
-      line.length--;
-      if (line.length === 0) this.#lines.delete(address);
-    }
-  }
-
-  async #guess(credentials: NameAndPassword | undefined, users: Users, address: string): Promise<Verdict> {
-    // An unknown name is counted like a known one, so that the limit does not reveal which names exist.
+    if (this.#waiting.has(address) || this.#waiting.size >= waitingMax) return { kind: "busy" };
+    // An unknown name is counted like a known one, so that the limit does not reveal which names exist. Each password
+    // counts as a wrong guess until it turns out to be right.
     const name = credentials?.name ?? "";
     const waitSeconds = this.#guesses.take(address, name);
     if (waitSeconds > 0) return { kind: "slowed", waitSeconds };
-    if (!credentials || users.size === 0 || !(await this.#isRight(credentials, users))) return { kind: "wrong" };
+    if (!credentials || !(await this.#inTurn(address, () => this.#isRight(credentials)))) return { kind: "wrong" };
     this.#guesses.giveBack(address, name);
     return { kind: "right" };
   }
 
-  async #isRight({ name, password }: NameAndPassword, users: Users): Promise<boolean> {
+  async #inTurn(address: string, hash: () => Promise<boolean>): Promise<boolean> {
+    await new Promise<void>((start) => {
+      this.#waiting.set(address, start);
+      this.#startNext();
+    });
+    try {
+      return await hash();
+    } finally {
+      this.#hashing.delete(address);
+      this.#startNext();
+    }
+  }
+
+  #startNext(): void {
+    for (const [address, start] of this.#waiting) {
+      if (this.#hashing.size >= hashesAtOnceMax) return;
+      if (this.#hashing.has(address)) continue;
+      this.#waiting.delete(address);
+      this.#hashing.add(address);
+      start();
+    }
+  }
+
+  async #isRight({ name, password }: NameAndPassword): Promise<boolean> {
+    const users = this.#users;
+    if (users.size === 0) return false;
     const hash = users.get(name);
     return (await this.#verifyHash(password, hash ?? this.#standIn(name, users))) && hash !== undefined;
   }

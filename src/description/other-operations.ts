@@ -44,7 +44,7 @@ function events(instance: DescribedInstance): Operation {
           },
         },
       },
-      ...problemResponses(instance, ["StoreUnavailable", "TooManyRequests"], credentials(instance)),
+      ...problemResponses(instance, ["StoreUnavailable", "TooManyRequests", "CrossSiteRefused"], credentials(instance)),
     },
   };
 }
@@ -111,7 +111,7 @@ function health(instance: DescribedInstance, operationId: string, summary: strin
       "application/json": { schema: schemaRef("HealthStatus"), examples: { example: { value: { status: value } } } },
     },
   });
-  const problems = problemResponses(instance, [], { needsCredentials: false });
+  const { "503": overloaded, ...problems } = problemResponses(instance, [], { needsCredentials: false });
   return {
     tags: ["health"],
     operationId,
@@ -125,7 +125,7 @@ function health(instance: DescribedInstance, operationId: string, summary: strin
       ...problems,
       "200": answer("Yes.", status),
       ...(status === "ready"
-        ? { "503": either(answer("No; `status` says why.", "store unavailable"), problems["503"]) }
+        ? { "503": either(answer("No; `status` says why.", "store unavailable"), overloaded) }
         : {}),
     },
   };

@@ -2,11 +2,12 @@
 // address has sent lately.
 
 import type { HttpRequest } from "../wire/message.ts";
+import { addressKey } from "../wire/shared-limit.ts";
 import type { BasicAuth } from "./basic-auth.ts";
 import { clientAddress } from "./client-address.ts";
 import { Problem } from "./problem.ts";
 import { problems } from "./problem-table.ts";
-import { addressKey, type RateLimiter } from "./rate-limiter.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
 /** Which operations need credentials. */

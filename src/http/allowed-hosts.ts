@@ -1,5 +1,5 @@
-// Protects an instance on a loopback address against DNS rebinding: a hostile web page makes its own host name resolve
-// to 127.0.0.1. The browser then believes that the page and the service have the same origin, and lets the page read
+// Protects an instance against DNS rebinding: a hostile web page makes its own host name resolve to the address of the
+// instance. The browser then believes that the page and the service have the same origin, and lets the page read
 // everything. Only the Host header gives the attack away: it contains the hostile page's name.
 
 import { isIP } from "node:net";
@@ -13,7 +13,10 @@ export class AllowedHosts {
    */
   #lastAllowed = "";
 
-  /** `names` are allowed in addition to IP addresses, `localhost` and names that end in `.localhost`. */
+  /**
+   * `names` are allowed in addition to IP addresses, `localhost` and names that end in `.localhost`. The name `*` allows
+   * all names.
+   */
   constructor(names: readonly string[]) {
     this.#names = new Set(["localhost", ...names.map((name) => name.toLowerCase())]);
   }
@@ -25,8 +28,8 @@ export class AllowedHosts {
   check(host: string | undefined): void {
     if (host === undefined || host === this.#lastAllowed) return;
     const name = hostName(host);
-    if (isIP(name) === 0 && !this.#names.has(name) && !name.endsWith(".localhost"))
-      throw new Problem("HostNotAllowed", problems.HostNotAllowed.detail({ host: name }));
+    const isAllowed = isIP(name) !== 0 || name.endsWith(".localhost") || this.#names.has(name) || this.#names.has("*");
+    if (!isAllowed) throw new Problem("HostNotAllowed", problems.HostNotAllowed.detail({ host: name }));
     this.#lastAllowed = host;
   }
 }

@@ -3,12 +3,12 @@
 
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
-import type { Refusal } from "../wire/refusal.ts";
+import { Refusal } from "../wire/refusal.ts";
 import { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import { Compression } from "./compression.ts";
-import { type Cors, RefusedPages } from "./cors.ts";
+import { RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
@@ -22,8 +22,6 @@ export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
   /** The names that are allowed in the `Host` header. Undefined if every name is allowed. */
   readonly hosts: AllowedHosts | undefined;
   readonly access: Access;
-  /** Undefined if web pages from other origins have no access. */
-  readonly cors: Cors | undefined;
   /** The files served beside the API, if there are any. */
   readonly site: Site | undefined;
   readonly forms: UrlForms;
@@ -85,7 +83,7 @@ export class App implements Handler {
 
   /** The answer to a request that was refused before it reached `handle`, or to input that is not a valid request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer {
-    const answer = this.#failures.answer(refusal, request);
+    const answer = this.#failed(refusal, request);
     return this.#options.cors?.open(request?.headers, answer) ?? answer;
   }
 
@@ -100,10 +98,18 @@ export class App implements Handler {
   #answer(request: HttpRequest): Answer | Promise<Answer> {
     try {
       const answer = this.#dispatch(request);
-      return answer instanceof Promise ? answer.catch((error) => this.#failures.answer(error, request)) : answer;
+      return answer instanceof Promise ? answer.catch((error) => this.#failed(error, request)) : answer;
     } catch (error) {
-      return this.#failures.answer(error, request);
+      return this.#failed(error, request);
     }
+  }
+
+  #failed(error: unknown, request: HttpRequest | undefined): Answer {
+    const isOverloaded = error instanceof Refusal && error.code === "Overloaded";
+    // An overloaded service is still live: nobody should restart it.
+    if (isOverloaded && request?.method === "GET" && request.path === "/health/live")
+      return healthAnswer(200, "live", error);
+    return this.#failures.answer(error, request);
   }
 
   // The first check that fails decides the answer. The checks run in this order: host name, route, method, credentials,

@@ -14,9 +14,6 @@ import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
 import { problems } from "./problem-table.ts";
 
-/** Beyond this number, the credentials that were verified first are forgotten. */
-const rememberedMax = 1_000;
-
 interface BasicAuthOptions {
   /**
    * Called for each request that is refused because of a wrong name or password, or because there were too many wrong
@@ -37,7 +34,10 @@ export class BasicAuth {
    * Requests with the same credentials from the same address share one result.
    */
   readonly #verifying = new Map<string, Promise<Verdict>>();
-  /** The keyed hashes of verified credentials. A new set replaces this one whenever the users are replaced. */
+  /**
+   * The keyed hashes of verified credentials, one for each user at most. A new set replaces this one whenever the users
+   * are replaced.
+   */
   #remembered = new Set<string>();
 
   constructor(users: Users, { now = () => performance.now(), verify, onFailure }: Partial<BasicAuthOptions> = {}) {
@@ -59,16 +59,18 @@ export class BasicAuth {
   check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
     const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(headers.get("authorization") ?? "")?.[1];
     if (token === undefined) throw credentialsRequired();
-    const key = new Bun.CryptoHasher("sha256", this.#secret).update(token).digest("base64");
-    return this.#remembered.has(key) ? undefined : this.#verify(token, key, address());
+    // The decoded bytes are hashed, so that all spellings of the same credentials in base64 are remembered as one.
+    const bytes = Buffer.from(token, "base64");
+    const key = new Bun.CryptoHasher("sha256", this.#secret).update(bytes).digest("base64");
+    return this.#remembered.has(key) ? undefined : this.#verify(bytes, key, address());
   }
 
-  async #verify(token: string, key: string, address: string): Promise<void> {
+  async #verify(bytes: Uint8Array, key: string, address: string): Promise<void> {
     const remembered = this.#remembered;
     const sender = `${address} ${key}`;
     let verifying = this.#verifying.get(sender);
     if (!verifying) {
-      verifying = this.#verifier.verify(decode(token), address).finally(() => this.#verifying.delete(sender));
+      verifying = this.#verifier.verify(decode(bytes), address).finally(() => this.#verifying.delete(sender));
       this.#verifying.set(sender, verifying);
     }
     const verdict = await verifying;
@@ -76,21 +78,23 @@ export class BasicAuth {
     if (verdict.kind !== "right") throw problemOf(verdict);
     // If the users were replaced during the `await`, `remembered` is the old set, and nothing reads it any more.
     remembered.add(key);
-    if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value ?? key);
   }
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Decodes the credentials and splits them at the first colon, because a password may contain a colon but a name may
- * not. Returns undefined if they are not valid UTF-8 or have no colon.
+ * not. Returns undefined if they are not valid UTF-8, have no colon or have a NUL. With a NUL, bcrypt takes several
+ * passwords for the same one, and a user could make us remember all of them.
  */
-function decode(token: string): NameAndPassword | undefined {
+function decode(bytes: Uint8Array): NameAndPassword | undefined {
   try {
-    const text = utf8.decode(Buffer.from(token, "base64"));
+    const text = utf8.decode(bytes);
     const colon = text.indexOf(":");
-    return colon === -1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+    return colon === -1 || text.includes("\0")
+      ? undefined
+      : { name: text.slice(0, colon), password: text.slice(colon + 1) };
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
@@ -98,23 +102,15 @@ function decode(token: string): NameAndPassword | undefined {
 }
 
 function problemOf(verdict: Exclude<Verdict, { kind: "right" }>): Problem {
-  if (verdict.kind === "busy") return tooManyAtOnce();
-  return verdict.kind === "slowed" ? tooManyFailures(verdict.waitSeconds) : credentialsRequired();
+  if (verdict.kind === "wrong") return credentialsRequired();
+  const retryAfterSeconds = verdict.kind === "busy" ? 1 : verdict.waitSeconds;
+  const reason =
+    verdict.kind === "busy"
+      ? "Passwords are waiting to be verified"
+      : "Too many wrong passwords came from this address";
+  return new Problem("TooManyRequests", `${reason}. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }
 
 function credentialsRequired(): Problem {
   return new Problem("CredentialsRequired", problems.CredentialsRequired.detail);
-}
-
-function tooManyAtOnce(): Problem {
-  const detail = "Too many passwords are waiting to be verified. Send the request again shortly.";
-  return new Problem("TooManyRequests", detail, { retryAfterSeconds: 1 });
-}
-
-function tooManyFailures(retryAfterSeconds: number): Problem {
-  return new Problem(
-    "TooManyRequests",
-    `Too many wrong passwords came from this address. Try again in ${retryAfterSeconds} s.`,
-    { retryAfterSeconds },
-  );
 }

@@ -10,8 +10,10 @@ import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import type { Access } from "./access.ts";
 import { ChangeDocuments } from "./change-documents.ts";
+import type { Cors } from "./cors.ts";
 import { nosniff } from "./headers.ts";
 import { Problem } from "./problem.ts";
+import { problems } from "./problem-table.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
@@ -22,6 +24,8 @@ export interface ChangeFeedOptions {
   readonly heartbeatMs: number;
   /** Knows which client a request comes from. */
   readonly access: Access;
+  /** Undefined if web pages from other origins have no access. */
+  readonly cors: Cors | undefined;
 }
 
 /** While the feed has readers, we check at this interval whether other processes have changed the store. */
@@ -120,6 +124,7 @@ export class ChangeFeed {
   }
 
   async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
+    this.#refuseOtherSites(request);
     const reader: Reader = {
       address: this.#options.access.addressOf(request),
       reached: undefined,
@@ -143,6 +148,14 @@ export class ChangeFeed {
       "X-Accel-Buffering": "no",
     };
     return new Answer(200, headers, { open: (sink) => this.#start(reader, sink, beginning) });
+  }
+
+  /**
+   * A page of another site cannot read the feed, but could keep so many feeds open that the user's own page gets none.
+   */
+  #refuseOtherSites({ headers }: HttpRequest): void {
+    if (headers.get("sec-fetch-site") !== "cross-site" || this.#options.cors?.allowed(headers.get("origin"))) return;
+    throw new Problem("CrossSiteRefused", problems.CrossSiteRefused.detail);
   }
 
   #start(reader: Reader, sink: StreamSink, beginning: string): StreamSource {

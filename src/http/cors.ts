@@ -12,6 +12,12 @@ const requestHeaders =
 const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
 const preflightSeconds = "600";
 
+/**
+ * Every origin that browsers send. Anything else is not from a browser, and is not repeated in advice that somebody may
+ * paste into a shell.
+ */
+const validOrigin = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]*(?:\[[0-9a-f:]+\])?(?::[0-9]+)?)$/;
+
 /** Refused pages are logged for at most this many origins, so that a hostile client cannot fill the log. */
 const loggedOriginsMax = 100;
 
@@ -31,7 +37,7 @@ export class Cors {
     const answer = new Answer(204, {
       Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
     });
-    const origin = this.#allowed(asked);
+    const origin = this.allowed(asked);
     if (origin === undefined) return answer;
     return answer.with({
       "Access-Control-Allow-Origin": origin,
@@ -43,7 +49,7 @@ export class Cors {
 
   /** Adds the headers that let the requesting page read the answer, if the page's origin is allowed. */
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
-    const origin = this.#allowed(headers?.get("origin"));
+    const origin = this.allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
     // A cache must not serve the answer for one origin to another, so `Vary` must contain `Origin`. This also applies
     // to answers for requests without an `Origin`.
@@ -57,10 +63,12 @@ export class Cors {
     });
   }
 
-  // Returns the value of Access-Control-Allow-Origin, or undefined if the origin is not allowed. We never send
-  // Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored. It has to send
-  // credentials of its own.
-  #allowed(origin: string | undefined): string | undefined {
+  /**
+   * Returns the value of Access-Control-Allow-Origin, or undefined if the origin is not allowed. We never send
+   * Access-Control-Allow-Credentials. So a page cannot use credentials that the browser has stored. It has to send
+   * credentials of its own.
+   */
+  allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.origins === "*") return "*";
     return this.origins.has(origin) ? origin : undefined;
@@ -95,7 +103,7 @@ export class RefusedPages {
   advice(headers: HeaderFields): string | undefined {
     const origin = headers.get("origin");
     if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
-    if (isOwnPage(origin, headers)) return undefined;
+    if (isOwnPage(origin, headers) || !validOrigin.test(origin)) return undefined;
     // `--cors` accepts only origins with these schemes. Any other origin, such as `null` for a page from a file, needs
     // `*`.
     const canBeListed = origin.startsWith("http://") || origin.startsWith("https://");

@@ -19,6 +19,7 @@ export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
   }
 }
 
-export function healthAnswer(status: number, state: string): Answer {
-  return new Answer(status, { ...jsonHeaders, "Cache-Control": "no-store" }, JSON.stringify({ status: state }));
+export function healthAnswer(status: number, state: string, options?: { readonly closesConnection: boolean }): Answer {
+  const headers = { ...jsonHeaders, "Cache-Control": "no-store" };
+  return new Answer(status, headers, JSON.stringify({ status: state }), options);
 }

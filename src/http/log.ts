@@ -11,16 +11,14 @@ export type Log = (level: Level, message: string, fields?: Readonly<Record<strin
 export function createLog(format: LogFormat, write: (line: string) => void): Log {
   return (level, message, fields = {}) => {
     const time = new Date().toISOString();
-    if (format === "json") {
-      write(JSON.stringify({ time, level, message, ...fields }));
-      return;
-    }
-    write(`${time} ${level.padEnd(5)} ${message}`.replaceAll(controlCharacters, escapeCharacter));
+    const line =
+      format === "json" ? JSON.stringify({ time, level, message, ...fields }) : `${time} ${level.padEnd(5)} ${message}`;
+    write(line.replaceAll(controlCharacters, escapeCharacter));
   };
 }
 
 // A line break inside a message would turn one event into two log lines. Other control characters could take control of
-// a terminal.
+// a terminal. JSON itself escapes only those up to U+001F.
 const controlCharacters = /[\p{Cc}\u2028\u2029]/gu;
 
 function escapeCharacter(character: string): string {

@@ -9,6 +9,7 @@ export type ProblemCode =
   | ItemErrorCode
   | RefusalCode
   | "CredentialsRequired"
+  | "CrossSiteRefused"
   | "HostNotAllowed"
   | "InternalError"
   | "MethodNotAllowed"
@@ -71,6 +72,13 @@ export const problems = {
     when: "The operation needs a user name and password, and none were sent or they are wrong.",
     detail: "This needs a user name and a password, sent as HTTP Basic credentials. None were sent, or they are wrong.",
   },
+  CrossSiteRefused: {
+    status: 403,
+    title: "Forbidden",
+    when: "A page of another site asked for the change feed, and its origin has no access.",
+    detail:
+      "A page of another site cannot open the change feed. To give it access, start the service with --cors and the origin of the page.",
+  },
   FieldRequired: {
     ...badRequest,
     when: "The item lacks a field that this instance requires, or the field is blank.",
@@ -86,7 +94,7 @@ export const problems = {
   HostNotAllowed: {
     status: 421,
     title: "Misdirected Request",
-    when: "The `Host` header has a name that this instance does not answer to. This protects a service on your own machine from hostile web pages.",
+    when: "The `Host` header has a name that this instance does not answer to. This protects the service from hostile web pages.",
     detail: ({ host }: Pick<ProblemFacts, "host">) =>
       `This instance does not answer to the name ${host}. Use localhost or an IP address in the URL, or start the service with --allow-host ${host}.`,
   },

@@ -1,8 +1,6 @@
 // Limits a rate with token buckets: each key has a bucket of tokens, which is refilled at a steady rate. The number of
 // keys is limited. If there are too many, the least recently used key is forgotten.
 
-import { isIPv6 } from "node:net";
-
 export interface RateLimits {
   /** The number of tokens in a full bucket. */
   readonly burst: number;
@@ -60,19 +58,4 @@ export class RateLimiter {
     if (this.#buckets.size > keysMax) this.#buckets.delete(this.#buckets.keys().next().value ?? key);
     return bucket;
   }
-}
-
-/**
- * The key under which an address is counted. For IPv6 it is the /64 network, because one user usually has a whole /64.
- * An IPv4 address in IPv6 form (::ffff:192.0.2.1) counts as the IPv4 address.
- */
-export function addressKey(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = "", tail] = address.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const tailGroups = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - groups.length - tailGroups.length)).fill("0");
-  return `${[...groups, ...zeros, ...tailGroups].slice(0, 4).join(":")}::/64`;
 }

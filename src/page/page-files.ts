@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { iconSizes, pageAssets } from "./page-assets.ts";
+import { iconSizes, pageAsset, pageAssets } from "./page-assets.ts";
 import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
 import { authorityPath, manifestPath, type PageSettings, referencePath } from "./page-settings.ts";
 
@@ -31,6 +31,7 @@ export interface PageOptions {
 export class PageFiles {
   readonly #options: PageOptions;
   #made: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  #favicon: Promise<PageFile> | undefined;
   #authorityPath: Promise<string> | undefined;
   #authorityFile: PageFile | undefined;
 
@@ -41,6 +42,10 @@ export class PageFiles {
   async find(path: string): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
+    if (path === "/favicon.ico") {
+      this.#favicon ??= favicon();
+      return this.#favicon;
+    }
     if (!documents.includes(path) && !path.startsWith("/assets/")) return undefined;
     this.#made ??= this.#make();
     return (await this.#made).get(path);
@@ -77,6 +82,12 @@ export class PageFiles {
     files.set(`/${referencePath}`, text("text/html; charset=utf-8", referenceHtml(pathOf)));
     return files;
   }
+}
+
+/** Browsers ask for this icon beside any JSON. It is made alone, because most of them never open the page. */
+async function favicon(): Promise<PageFile> {
+  const { mediaType, bytes } = await pageAsset(`icon-${iconSizes[0]}`);
+  return { mediaType, bytes, immutable: false };
 }
 
 /**

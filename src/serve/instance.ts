@@ -1,6 +1,5 @@
 // One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
 
-import { hostname } from "node:os";
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
@@ -8,7 +7,6 @@ import { MemoryEngine } from "../engines/memory-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { Access } from "../http/access.ts";
-import { AllowedHosts } from "../http/allowed-hosts.ts";
 import { App } from "../http/app.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
 import { Cors } from "../http/cors.ts";
@@ -23,9 +21,9 @@ import { describedInstance, hasAuthority } from "./described-instance.ts";
 import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
-import { checksHosts, isLoopback } from "./loopback.ts";
+import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
-import { type Listener, startServers } from "./servers.ts";
+import { connectionLimit, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 import { withAdvice } from "./store-advice.ts";
 
@@ -69,7 +67,7 @@ export async function startInstance(settings: Settings, environment: Environment
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const connections = { open: 0 };
+  const connections = connectionLimit(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
@@ -92,7 +90,7 @@ export async function startInstance(settings: Settings, environment: Environment
         listBytes: collection.listBytes,
         waitingWrites: collection.waitingWrites,
         feedReaders: app.changeFeed.readerCount,
-        connections: connections.open,
+        connections: connections.used,
       }),
     stop: async (delaySeconds) => {
       app.announceStop();
@@ -234,7 +232,7 @@ function openApp(
   listening: Promise<readonly Listener[]>,
 ): App {
   const app: App = new App(collection, {
-    hosts: allowedHosts(settings),
+    hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
     access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
@@ -246,15 +244,6 @@ function openApp(
     log,
   });
   return app;
-}
-
-/**
- * The names that are allowed in the `Host` header, or undefined if every name is allowed. Names are checked only on a
- * loopback address, where an unknown name suggests DNS rebinding. They are not checked if every request needs
- * credentials. Nor are they checked behind a trusted proxy, because it may forward its own public name.
- */
-export function allowedHosts({ host, auth, trustProxy, allowedHosts: names }: Settings): AllowedHosts | undefined {
-  return checksHosts({ host, auth, trustProxy }) ? new AllowedHosts([hostname(), ...names]) : undefined;
 }
 
 function openSite(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): Site {

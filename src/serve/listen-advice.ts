@@ -2,7 +2,7 @@
 
 import { networkInterfaces } from "node:os";
 import { AddressError, listenOn } from "../wire/listen.ts";
-import { addressesOf } from "./loopback.ts";
+import { addressesOf, isLoopback } from "./loopback.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** The service cannot listen on an address. `message` says why and what to do. */
@@ -59,9 +59,7 @@ function advice(host: string, port: number, flag: PortFlag, error: unknown): str
 
 function isLocalAddress(host: string): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return (
-    ["0.0.0.0", "::"].includes(host) || addresses.some(({ address }) => address === host) || host.startsWith("127.")
-  );
+  return ["0.0.0.0", "::"].includes(host) || addresses.some(({ address }) => address === host) || isLoopback(host);
 }
 
 function airPlayHint(port: number): string {

@@ -1,10 +1,18 @@
-// Addresses that only this machine can reach, and how they are protected.
+// Addresses that only this machine can reach, and the names that requests may use.
 
-import { networkInterfaces } from "node:os";
+import { BlockList, isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { AllowedHosts } from "../http/allowed-hosts.ts";
 import type { Settings } from "./settings-table.ts";
 
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Addresses are compared as addresses: `0:0:0:0:0:0:0:1` and `::ffff:127.0.0.1` are loopback addresses, too. */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
+  const version = isIP(host);
+  return version === 0 ? host === "localhost" : loopback.check(host, version === 4 ? "ipv4" : "ipv6");
 }
 
 /**
@@ -18,9 +26,15 @@ export function addressesOf(host: string): readonly string[] {
 }
 
 /**
- * True if requests with an unknown name in `Host` are refused. This is necessary only on a loopback address. Even there
- * it is not necessary if every request needs credentials, or behind a trusted proxy.
+ * True if requests with an unknown name in `Host` are refused, because it suggests DNS rebinding. This is not necessary
+ * if every request needs credentials, or behind a trusted proxy, which may forward its own public name.
  */
-export function checksHosts({ host, auth, trustProxy }: Pick<Settings, "host" | "auth" | "trustProxy">): boolean {
-  return isLoopback(host) && auth !== "all" && !trustProxy;
+export function checksHosts({ auth, trustProxy, allowedHosts }: Settings): boolean {
+  return auth !== "all" && !trustProxy && !allowedHosts.includes("*");
+}
+
+/** The names that are allowed in the `Host` header: this machine's own names, and those in the settings. */
+export function knownHosts({ host, allowedHosts }: Settings): AllowedHosts {
+  const [ownName] = hostname().split(".");
+  return new AllowedHosts([host, hostname(), `${ownName}`, `${ownName}.local`, ...allowedHosts]);
 }

@@ -1,8 +1,6 @@
 // Serves /metrics, and nothing else, on a port of its own. So a firewall can give access to the items but not to the
 // metrics, or the reverse.
 
-import { hostname } from "node:os";
-import { AllowedHosts } from "../http/allowed-hosts.ts";
 import { Failures } from "../http/failures.ts";
 import { nosniff } from "../http/headers.ts";
 import type { Log } from "../http/log.ts";
@@ -11,7 +9,7 @@ import { listen } from "../wire/listen.ts";
 import { Answer, type Handler } from "../wire/message.ts";
 import type { RunningService } from "./instance.ts";
 import { listenOrExplain } from "./listen-advice.ts";
-import { isLoopback } from "./loopback.ts";
+import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { listenOptions } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -23,9 +21,10 @@ export function startMetricsServer(
   { metricsText }: Pick<RunningService, "metricsText">,
   log: Log,
 ): number | undefined {
-  const { host, metricsPort: port, allowedHosts } = settings;
+  const { host, metricsPort: port } = settings;
   if (port === undefined) return undefined;
-  const hosts = isLoopback(host) ? new AllowedHosts([hostname(), ...allowedHosts]) : undefined;
+  // The metrics never need credentials. So on a loopback address, names are checked even with `--auth all`.
+  const hosts = checksHosts(settings) || isLoopback(host) ? knownHosts(settings) : undefined;
   const failures = new Failures(log);
   const handler: Handler = {
     handle(request) {

@@ -2,6 +2,7 @@
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
+import { exposureOf } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import { asTyped } from "../program-name.ts";
@@ -56,6 +57,7 @@ export async function serve(
     // start that fails because of a port also leaves no new store behind.
     checkPortsAreFree(settings);
     const service = await startInstance(settings, environment, log);
+    for (const { text, hint } of exposedSecrets(settings)) log("warn", `${text}. ${hint}`);
     const metricsPort = startMetricsServer(settings, service, log);
     const isColoured = usesColour(process.stdout, environment);
     const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
@@ -117,8 +119,13 @@ function endOnDefect(log: Log): void {
   process.on("uncaughtException", end);
 }
 
+interface Danger {
+  readonly text: string;
+  readonly hint: string;
+}
+
 /** Describes settings that are allowed but dangerous, and says what to do about them. */
-export function dangers({ host, port, auth }: Settings): { readonly text: string; readonly hint: string }[] {
+export function dangers({ host, port, auth }: Settings): Danger[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
   return [
     {
@@ -126,6 +133,14 @@ export function dangers({ host, port, auth }: Settings): { readonly text: string
       hint: "Use --https-port with --port off, or listen on localhost",
     },
   ];
+}
+
+/** Describes secrets that other users of this machine can read. `doctor` examines these and more. */
+function exposedSecrets({ users, tlsKey }: Settings): Danger[] {
+  return [users, tlsKey].flatMap((path) => {
+    const exposed = path === undefined ? undefined : exposureOf(path);
+    return exposed ? [{ text: `${path}: every user of this machine can ${exposed.can} it`, hint: exposed.hint }] : [];
+  });
 }
 
 /**

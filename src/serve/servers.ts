@@ -2,8 +2,9 @@
 
 import { describeError, type Log } from "../http/log.ts";
 import { withRequestLog } from "../http/request-log.ts";
-import { type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
+import { connectionsMax, type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
 import type { Handler } from "../wire/message.ts";
+import { SharedLimit } from "../wire/shared-limit.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
 import { descriptorLimit } from "./descriptor-limit.ts";
@@ -46,7 +47,7 @@ export async function startServers(
   app: Handler,
   settings: Settings,
   environment: Environment,
-  connections: NonNullable<ListenOptions["connections"]>,
+  connections: SharedLimit,
   log: Log,
 ): Promise<ListeningServer[]> {
   const { port, httpsPort, logRequests, trustProxy } = settings;
@@ -70,12 +71,23 @@ export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions,
     addresses: addressesOf(settings.host),
     requestTimeoutMs: settings.requestTimeoutSeconds * 1_000,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
-    unfinishedBodies: { bytes: 0, bytesMax: Math.max(unfinishedBytesMax, settings.bodyBytesMax) },
+    unfinishedBodies: unfinishedBodies(settings),
     unsentBytes: limitedUnsentBytes(log),
     descriptors: watchedDescriptors(log),
     onHandshakeFailure: handshakeLog(settings, log),
     onDefect: (error) => log("error", describeError(error)),
   };
+}
+
+/** One address may have half of all connections. The connections of a trusted proxy are those of all its clients. */
+export function connectionLimit({ trustProxy }: Settings): SharedLimit {
+  const possible = Math.min(connectionsMax, descriptorLimit() ?? connectionsMax);
+  return new SharedLimit(connectionsMax, trustProxy ? connectionsMax : possible / 2);
+}
+
+function unfinishedBodies({ bodyBytesMax, trustProxy }: Settings): SharedLimit {
+  const bytesMax = Math.max(unfinishedBytesMax, bodyBytesMax);
+  return new SharedLimit(bytesMax, trustProxy ? bytesMax : Math.max(bytesMax / 2, bodyBytesMax));
 }
 
 function watchedDescriptors(log: Log): ListenOptions["descriptors"] {

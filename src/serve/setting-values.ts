@@ -1,5 +1,6 @@
 // Parses the text of a setting. If a parser refuses a text, its error says which texts are accepted.
 
+import { isIPv6 } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import {
@@ -15,21 +16,29 @@ export class WrongValue extends Error {
   override readonly name = "WrongValue";
 }
 
-/** An address or host name. An IPv6 address may be in brackets, as in a URL. */
+/**
+ * An address or host name, in the spelling that URLs have: `Localhost` is `localhost`, and `0:0:0:0:0:0:0:1` is `::1`. An
+ * IPv6 address may be in brackets.
+ */
 export function hostAddress(value: string): string {
-  const address = value.replace(/^\[(.*)\]$/, "$1").trim();
+  const text = value.trim().replace(/^\[(.*)\]$/, "$1");
+  const { hostname } = (isIPv6(text) && URL.parse(`http://[${text}]`)) || { hostname: text };
+  const address = hostname
+    .replace(/^\[(.*)\]$/, "$1")
+    .toLowerCase()
+    .replace(/\.$/, "");
   if (address === "") throw new WrongValue("expected an address such as localhost or 0.0.0.0");
   return address;
 }
 
 const hostNamePattern = /^[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?(\.[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?)*$/i;
 
-/** Reads host names with commas between them. Returns an empty list for an empty text. */
+/** Reads host names with commas between them; `*` stands for all. Returns an empty list for an empty text. */
 export function hostNames(value: string): readonly string[] {
   const names = value.split(",").map((name) => name.trim());
   if (value === "") return [];
-  if (names.every((name) => hostNamePattern.test(name))) return names;
-  throw new WrongValue("expected host names such as todo.example, without a port, with commas between them");
+  if (names.every((name) => name === "*" || hostNamePattern.test(name))) return names;
+  throw new WrongValue("expected * or host names such as todo.example, without a port, with commas between them");
 }
 
 /** Reads field names with commas between them. Returns an empty list for an empty text. */

@@ -167,7 +167,7 @@ export const definitions = {
     placeholder: "NAME[,NAME]",
     default: "",
     meaning:
-      "more names that requests may have in `Host`; on a loopback address, names other than `localhost` are refused, unless `--auth all` or `--trust-proxy` is set",
+      "more names that requests may have in `Host`, or `*` for all; IP addresses, `localhost` and this machine's own names are always allowed; not checked with `--auth all` or `--trust-proxy`",
     parse: hostNames,
   },
   bodyBytesMax: {

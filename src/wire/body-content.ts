@@ -2,25 +2,21 @@
 // twice as long as the content so far, and no object is kept for each piece. The content of an incomplete body counts
 // towards a limit that all connections share.
 
+import type { SharedLimit } from "./shared-limit.ts";
+
 const empty: Buffer = Buffer.alloc(0);
 
-/**
- * How many bytes all incomplete bodies hold together, and how many they may hold. Several servers of a process may
- * share this object.
- */
-export interface UnfinishedBodies {
-  bytes: number;
-  readonly bytesMax: number;
-}
-
 export class BodyContent {
-  readonly #unfinished: UnfinishedBodies;
+  readonly #unfinished: SharedLimit;
+  readonly #peer: string;
   #bytes: Buffer = empty;
   #length = 0;
   #countedLength = 0;
 
-  constructor(unfinished: UnfinishedBodies) {
+  /** `unfinished` limits the bytes of all incomplete bodies. `peer` is the address that this body comes from. */
+  constructor(unfinished: SharedLimit, peer: string) {
     this.#unfinished = unfinished;
+    this.#peer = peer;
   }
 
   get length(): number {
@@ -46,8 +42,7 @@ export class BodyContent {
    */
   hold(): boolean {
     const added = this.#length - this.#countedLength;
-    if (this.#unfinished.bytes + added > this.#unfinished.bytesMax) return false;
-    this.#unfinished.bytes += added;
+    if (added > 0 && !this.#unfinished.take(this.#peer, added)) return false;
     this.#countedLength = this.#length;
     return true;
   }
@@ -62,7 +57,7 @@ export class BodyContent {
   drop(): void {
     this.#bytes = empty;
     this.#length = 0;
-    this.#unfinished.bytes -= this.#countedLength;
+    if (this.#countedLength > 0) this.#unfinished.giveBack(this.#peer, this.#countedLength);
     this.#countedLength = 0;
   }
 

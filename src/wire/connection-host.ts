@@ -1,7 +1,7 @@
 // What a connection needs from its socket and from its server.
 
-import type { UnfinishedBodies } from "./body-content.ts";
 import type { Clock } from "./clock.ts";
+import type { SharedLimit } from "./shared-limit.ts";
 import type { UnsentBytes } from "./unsent-bytes.ts";
 
 /** What a connection needs from its socket. */
@@ -30,7 +30,8 @@ export interface ConnectionLimits {
   readonly requestTimeoutMs: number;
   /** How long a connection may stay idle between requests, and how long a client may stop reading an answer. */
   readonly idleTimeoutMs: number;
-  readonly unfinishedBodies: UnfinishedBodies;
+  /** Limits the bytes of all incomplete bodies. */
+  readonly unfinishedBodies: SharedLimit;
   readonly unsentBytes: UnsentBytes;
 }
 

@@ -314,8 +314,9 @@ export class Connection implements Sender, SlowReader {
 
   #begin(head: RequestHead): void {
     this.#head = head;
+    const { unfinishedBodies } = this.#host.limits;
     this.#body =
-      head.bodyLength === 0 ? RequestBody.none : new RequestBody(head.bodyLength, this.#host.limits.unfinishedBodies);
+      head.bodyLength === 0 ? RequestBody.none : new RequestBody(head.bodyLength, unfinishedBodies, this.peer);
     this.#saidContinue = false;
     this.#answered = false;
     this.#enter("answering");

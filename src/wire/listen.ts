@@ -8,6 +8,7 @@ import { Connection } from "./connection.ts";
 import type { ConnectionHost, ConnectionLimits, Sender } from "./connection-host.ts";
 import type { Handler } from "./message.ts";
 import { overloaded } from "./refusal.ts";
+import { addressKey, SharedLimit } from "./shared-limit.ts";
 
 // TLS 1.2 or newer; for TLS 1.2, AEAD ciphers only.
 const tlsPolicy = {
@@ -25,7 +26,10 @@ export const connectionsMax: number = 10_000;
 
 /** The time limits are checked at this interval. So a limit may be enforced late, by up to this time. */
 const tickMs = 100;
-/** This many connections above the limit get an answer that refuses them. Further connections are closed at once. */
+/**
+ * This many connections above the limit get an answer that refuses them, half of them from one address at most. Further
+ * connections are closed at once.
+ */
 const surplusMax = 1_000;
 /**
  * When connections or descriptors run out, connections that have been idle for this long are closed to make room. This
@@ -51,13 +55,6 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** The number of open connections. Several servers of a process may share this object. */
-interface ConnectionCount {
-  open: number;
-  /** `connectionsMax` unless a test needs another limit. */
-  readonly max?: number;
-}
-
 /**
  * Descriptors are the numbers that the system gives to open files and sockets. It always gives the lowest free number,
  * so a high number means that few are left.
@@ -77,8 +74,10 @@ export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> 
   readonly certificate?: Certificate | undefined;
   /** `headerBytesMax`, the constant, unless a test needs another limit. */
   readonly headerBytesMax?: number;
-  /** Give this if several servers share it, or if you want to know how many are open. */
-  readonly connections?: ConnectionCount;
+  /** The open connections. Give this if several servers share the limit, or if addresses are not limited. */
+  readonly connections?: SharedLimit;
+  /** Connections above the limit. `surplusMax` unless a test needs another limit. */
+  readonly surplus?: SharedLimit;
   /** Undefined if the limit is not known. */
   readonly descriptors?: DescriptorLimit | undefined;
   /**
@@ -139,10 +138,13 @@ class Server implements RunningServer, ConnectionHost {
   readonly port: number;
   isDraining = false;
   readonly #options: ListenOptions;
-  readonly #count: ConnectionCount;
-  readonly #connectionsMax: number;
+  /** Limits the connections that are served. */
+  readonly #served: SharedLimit;
+  /** Limits the connections that get an answer which refuses them. */
+  readonly #surplus: SharedLimit;
   readonly #listeners: readonly Bun.TCPSocketListener<Connection>[];
-  readonly #connections = new Set<Connection>();
+  /** Each open connection, and the limit that it counts towards. */
+  readonly #connections = new Map<Connection, SharedLimit | undefined>();
   readonly #handler: Handler;
   /** The handler of connections above the limit. It refuses every request. */
   readonly #surplusHandler: Handler;
@@ -165,8 +167,8 @@ class Server implements RunningServer, ConnectionHost {
     };
     this.#options = options;
     this.limits = { headerBytesMax, ...options };
-    this.#count = options.connections ?? { open: 0 };
-    this.#connectionsMax = this.#count.max ?? connectionsMax;
+    this.#served = options.connections ?? new SharedLimit(connectionsMax);
+    this.#surplus = options.surplus ?? new SharedLimit(surplusMax);
     this.#certificate = options.certificate;
     const descriptorsMax = options.descriptors?.max ?? Number.POSITIVE_INFINITY;
     this.#descriptorsMax = descriptorsMax - Math.min(spareDescriptors, descriptorsMax / 4);
@@ -195,9 +197,9 @@ class Server implements RunningServer, ConnectionHost {
 
   async stop(graceMs: number): Promise<number> {
     for (const listener of this.#listeners) listener.stop(false);
-    for (const connection of this.#connections) connection.finish();
+    for (const connection of this.#connections.keys()) connection.finish();
     const cutCount = await this.#quiet(graceMs);
-    for (const connection of this.#connections) connection.cut();
+    for (const connection of this.#connections.keys()) connection.cut();
     clearInterval(this.#timer);
     return cutCount;
   }
@@ -238,7 +240,7 @@ class Server implements RunningServer, ConnectionHost {
 
   #busyCount(): number {
     let count = 0;
-    for (const { busy } of this.#connections) if (busy) count++;
+    for (const { busy } of this.#connections.keys()) if (busy) count++;
     return count;
   }
 
@@ -267,11 +269,7 @@ class Server implements RunningServer, ConnectionHost {
     };
     const clearText = {
       ...served,
-      open: (socket: Socket) => {
-        const handler = this.#countIn();
-        socket.data = new Connection(socket, socket.remoteAddress, false, handler, this);
-        this.#admit(socket.data, descriptorOf(socket));
-      },
+      open: (socket: Socket) => this.#accept(socket, socket.remoteAddress, false, descriptorOf(socket)),
     };
     // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
@@ -284,7 +282,6 @@ class Server implements RunningServer, ConnectionHost {
   #secure(socket: Socket, served: object): void {
     const descriptor = descriptorOf(socket);
     const peer = socket.remoteAddress;
-    const handler = this.#countIn();
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
       isServer: true,
@@ -301,43 +298,47 @@ class Server implements RunningServer, ConnectionHost {
     };
     // After this call, only the TLS socket can be closed, not the raw socket. So the connection gets the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
-    secure.data = new Connection(secure, peer, true, handler, this);
-    this.#admit(secure.data, descriptor);
+    this.#accept(secure, peer, true, descriptor);
   }
 
-  /** Counts a connection that is about to be created, and returns the handler for it. */
-  #countIn(): Handler {
+  /** Creates the connection of a socket, but drops it if far too many are open or too few descriptors are left. */
+  #accept(socket: Socket, peer: string, isSecure: boolean, descriptor: number): void {
     // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
-    this.#count.open++;
-    if (this.#count.open <= this.#connectionsMax) return this.#handler;
-    this.#makeRoom();
-    return this.#surplusHandler;
-  }
-
-  /**
-   * Adds the connection, but drops it if far too many are open or too few descriptors are left. Set `socket.data`
-   * first, because the `close` callback of a dropped socket uses it.
-   */
-  #admit(connection: Connection, descriptor: number): void {
-    this.#connections.add(connection);
-    if (this.#count.open > this.#connectionsMax + surplusMax) connection.cut();
+    const limit = this.#limitFor(peer);
+    const handler = limit === this.#served ? this.#handler : this.#surplusHandler;
+    // Set this first, because the `close` callback of a dropped socket uses it.
+    socket.data = new Connection(socket, peer, isSecure, handler, this);
+    this.#connections.set(socket.data, limit);
+    if (!limit) socket.data.cut();
     else if (descriptor >= this.#descriptorsMax) {
       this.#makeRoom();
-      connection.cut();
+      socket.data.cut();
       this.#options.descriptors?.onShortage();
     }
   }
 
-  #makeRoom(): void {
+  /** Counts a new connection, and returns the limit that it counts towards. Undefined if far too many are open. */
+  #limitFor(peer: string): SharedLimit | undefined {
+    if (this.#served.take(peer)) return this.#served;
+    this.#makeRoom(this.#served.isExhausted ? undefined : addressKey(peer));
+    return this.#surplus.take(peer) ? this.#surplus : undefined;
+  }
+
+  /** Closes connections that are idle. If a key is given, only those of this address. */
+  #makeRoom(key?: string): void {
     const { now } = this.clock;
     if (now - this.#madeRoomAt < spareIdleMs) return;
     this.#madeRoomAt = now;
-    for (const connection of this.#connections) if (now - connection.idleSince > spareIdleMs) connection.finish();
+    for (const connection of this.#connections.keys()) {
+      const isMeant = key === undefined || key === addressKey(connection.peer);
+      if (isMeant && now - connection.idleSince > spareIdleMs) connection.finish();
+    }
   }
 
   #closed(connection: Connection): void {
-    if (this.#connections.delete(connection)) this.#count.open--;
+    this.#connections.get(connection)?.giveBack(connection.peer);
+    this.#connections.delete(connection);
     connection.closed();
     if (this.#connections.size > 0) return;
     clearInterval(this.#timer);
@@ -358,7 +359,7 @@ class Server implements RunningServer, ConnectionHost {
   #tick(): void {
     this.clock.tick();
     const { now } = this.clock;
-    for (const connection of this.#connections) this.#attempt(connection, () => connection.look(now));
+    for (const connection of this.#connections.keys()) this.#attempt(connection, () => connection.look(now));
     this.limits.unsentBytes.enforceLimit();
     this.#onTick?.();
   }

@@ -1,9 +1,10 @@
 // Reads the body of one request: finds its end, keeps or discards its content, and resolves the promise that the
 // handler waits for.
 
-import { BodyContent, type UnfinishedBodies } from "./body-content.ts";
+import { BodyContent } from "./body-content.ts";
 import { type BodyFraming, ChunkedFraming, LengthFraming } from "./body-framing.ts";
 import { bodyTooLarge, overloaded, type Refusal } from "./refusal.ts";
+import { SharedLimit } from "./shared-limit.ts";
 
 /**
  * Many clients send their whole body before they read the answer. If we closed the connection while they send, they
@@ -14,7 +15,7 @@ export const skippedBytesMax: number = 64 * 1024 ** 2;
 
 export class RequestBody {
   /** For requests without a body. */
-  static readonly none = new RequestBody(0, { bytes: 0, bytesMax: 0 });
+  static readonly none = new RequestBody(0, new SharedLimit(0), "");
 
   readonly #framing: BodyFraming;
   readonly #content: BodyContent;
@@ -23,8 +24,8 @@ export class RequestBody {
   #skippedBytes = 0;
   #reader: PromiseWithResolvers<Uint8Array> | undefined;
 
-  constructor(length: number | "chunked", unfinished: UnfinishedBodies) {
-    this.#content = new BodyContent(unfinished);
+  constructor(length: number | "chunked", unfinished: SharedLimit, peer: string) {
+    this.#content = new BodyContent(unfinished, peer);
     this.#framing = length === "chunked" ? new ChunkedFraming() : new LengthFraming(length);
   }
 

@@ -9,6 +9,7 @@ import { AllowedHosts } from "../../src/http/allowed-hosts.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { RateLimiter } from "../../src/http/rate-limiter.ts";
 import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
+import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { listenOptions } from "../http/listen-options.ts";
 import { RawConnection } from "../http/raw-connection.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
@@ -92,6 +93,7 @@ beforeAll(async () => {
   await provoke(isWrite, { body: "{}", headers: { "Content-Type": "text/plain" } });
   await provoke(isWrite, { body: "{}", headers: { "Content-Encoding": "br" } });
   await provoke(any, { headers: { "If-Match": '"other"' } });
+  await provoke(any, { headers: { "Sec-Fetch-Site": "cross-site" } });
   // The settings of the instance forbid these requests.
   const rate = () => new RateLimiter({ burst: 0, perSecond: 1 });
   await provoke(any, {}, { access: new Access({ rate: rate() }) });
@@ -110,7 +112,7 @@ beforeAll(async () => {
   await provoke(any, ({ path }) => ({ path: `${path}?${"x".repeat(20_000)}`, ends: false }));
   await provoke(any, { version: "HTTP/3.0" });
   await provoke(any, { ends: false }, { requestTimeoutMs: 100 });
-  const full = await start({ connections: { open: 0, max: 1 } });
+  const full = await start({ connections: new SharedLimit(1) });
   const busy = await RawConnection.open(full);
   busy.send("GET /");
   for (const operation of operations) await answers.send(full, operation);

@@ -282,6 +282,27 @@ describe("access to the change feed", () => {
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
 
+  test("pages of other sites get 403, so they cannot use up the feeds of the user's own page, unless --cors allows them", async () => {
+    const crossSite = { "Sec-Fetch-Site": "cross-site", Origin: "https://app.example" };
+    const allowing = (...origins: string[]) => Service.on(new MemoryEngine(), { cors: new Cors(new Set(origins)) });
+    const service = await Service.on(new MemoryEngine());
+    for (let count = 0; count < 101; count++)
+      await expectProblem(
+        await service.fetch("GET", "/changes/events", { headers: crossSite }),
+        403,
+        "CrossSiteRefused",
+      );
+    await openFeed(service, { headers: { "Sec-Fetch-Site": "same-origin" } });
+    const other = await allowing("https://other.example");
+    await expectProblem(await other.fetch("GET", "/changes/events", { headers: crossSite }), 403, "CrossSiteRefused");
+    await openFeed(await allowing("https://app.example"), { headers: crossSite });
+    const open = await Service.on(new MemoryEngine(), { cors: new Cors("*") });
+    await openFeed(open, { headers: crossSite });
+    // An image or a frame of another site sends no origin.
+    const frame = { "Sec-Fetch-Site": "cross-site" };
+    await expectProblem(await open.fetch("GET", "/changes/events", { headers: frame }), 403, "CrossSiteRefused");
+  });
+
   test("one address may have 100 feeds open; one more gets 429 with Retry-After, until one of them ends", async () => {
     const service = await Service.on(new MemoryEngine());
     const feeds = await Promise.all(Array.from({ length: 100 }, () => openFeed(service)));

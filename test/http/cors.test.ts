@@ -143,6 +143,20 @@ describe("pages that have no access", () => {
     });
   }
 
+  test("are not mentioned if their origin is none that a browser sends, because people paste the advice into a shell", async () => {
+    const service = await start();
+    for (const origin of ["http://a.example;reboot", "http://$(id)", "https://a.example/path", "x y", "http://A", "<>"])
+      await get(service, { Origin: origin });
+    expect(messages(service)).toEqual([]);
+    const headers = { Origin: "http://a;b", "Access-Control-Request-Method": "POST" };
+    const refused = await service.fetch("OPTIONS", "/api/todoitems/", { headers });
+    const { detail } = await expectProblem(refused, 405, "MethodNotAllowed");
+    expect(detail).not.toContain("--cors");
+    for (const origin of ["http://[::1]:5173", "http://localhost:5173", "https://my_app.example", "file://"])
+      await get(service, { Origin: origin });
+    expect(messages(service)).toHaveLength(4);
+  });
+
   test("do not include the service's own page, also behind a proxy with another name", async () => {
     const service = await start();
     await get(service, { Origin: "http://localhost:5000", Host: "localhost:5000" });

@@ -1,6 +1,7 @@
 // The options that test servers start with. A test overrides the options that it is about.
 
 import type { ListenOptions } from "../../src/wire/listen.ts";
+import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 
 export const listenOptions: ListenOptions = {
@@ -8,10 +9,15 @@ export const listenOptions: ListenOptions = {
   port: 0,
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 30_000,
-  unfinishedBodies: { bytes: 0, bytesMax: 256 * 1024 ** 2 },
+  unfinishedBodies: new SharedLimit(256 * 1024 ** 2),
   unsentBytes: new UnsentBytes({ bytesMax: 64 * 1024 ** 2, onCut() {} }),
   onHandshakeFailure() {},
   onDefect(error) {
     throw error;
   },
 };
+
+/** A limit on connections that one address may use up. */
+export function connectionLimit(max = 10_000): SharedLimit {
+  return new SharedLimit(max, max);
+}

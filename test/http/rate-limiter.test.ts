@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Access } from "../../src/http/access.ts";
-import { addressKey, RateLimiter } from "../../src/http/rate-limiter.ts";
+import { RateLimiter } from "../../src/http/rate-limiter.ts";
+import { addressKey } from "../../src/wire/shared-limit.ts";
 import { describeOnEveryEngine, expectProblem } from "../service.ts";
 
 test("the limiter allows a burst, then the steady rate, and returns the time to wait in whole seconds", () => {

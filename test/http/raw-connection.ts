@@ -22,8 +22,8 @@ export class RawConnection {
     socket.on("error", () => note("", true));
   }
 
-  static async open(port: number): Promise<RawConnection> {
-    const socket = connect(port, "127.0.0.1");
+  static async open(port: number, address = "127.0.0.1"): Promise<RawConnection> {
+    const socket = connect(port, address);
     const connection = new RawConnection(socket);
     await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
     return connection;

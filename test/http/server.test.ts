@@ -7,10 +7,11 @@ import { withRequestLog } from "../../src/http/request-log.ts";
 import { addressesOf } from "../../src/serve/loopback.ts";
 import { connectionsMax, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
+import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { eventually } from "../eventually.ts";
 import { ids, item, type LogEntry, Service, type ServiceOptions } from "../service.ts";
-import { listenOptions } from "./listen-options.ts";
+import { connectionLimit, listenOptions } from "./listen-options.ts";
 import { exchange, RawConnection } from "./raw-connection.ts";
 
 let server: RunningServer;
@@ -338,22 +339,53 @@ describe("the number of connections", () => {
   }
 
   test("connections up to the limit are served, and connections over it get 503", async () => {
-    await restart({ connections: { open: 0, max: 3 } });
+    await restart({ connections: connectionLimit(3) });
     const connections = await open(5);
     expect((await askAll(connections)).sort()).toEqual(["200", "200", "200", "503", "503"]);
     for (const connection of connections) connection.close();
   });
 
   test("the limit is 10,000 connections", async () => {
-    await restart({ connections: { open: connectionsMax - 1 } });
-    const connections = await open(2);
-    expect((await askAll(connections)).sort()).toEqual(["200", "503"]);
+    const connections = connectionLimit();
     expect(connectionsMax).toBe(10_000);
-    for (const connection of connections) connection.close();
+    await restart({ connections });
+    connections.take("192.0.2.1", 9_999);
+    const opened = await open(2);
+    expect((await askAll(opened)).sort()).toEqual(["200", "503"]);
+    for (const connection of opened) connection.close();
+  });
+
+  test.skipIf(addressesOf("localhost").length === 1)(
+    "one address has at most half of the connections, whatever it does with them, and its idle ones make room for its new ones",
+    async () => {
+      await restart({ addresses: addressesOf("localhost"), connections: new SharedLimit(8) });
+      const unfinished = await open(4);
+      for (const connection of unfinished) connection.send("GET /api/todo");
+      const more = await open(4);
+      expect(await askAll(more)).toEqual(["503", "503", "503", "503"]);
+      const other = Array.from({ length: 4 }, () => RawConnection.open(server.port, "::1"));
+      expect(await askAll(await Promise.all(other))).toEqual(["200", "200", "200", "200"]);
+      for (const connection of unfinished) connection.send("items/ HTTP/1.1\r\nHost: a\r\n\r\n");
+      for (const connection of unfinished) await connection.until(/200 OK/);
+      await eventually(async () =>
+        (await exchange(server.port, head("GET", "/api/todoitems/", closing))).includes(" 200 "),
+      );
+    },
+  );
+
+  test("a service with too many connections still says that it is live", async () => {
+    await restart({ connections: connectionLimit(1) });
+    const [first] = await open(1);
+    first?.send("GET /");
+    const live = await exchange(server.port, head("GET", "/health/live"));
+    expect(live).toStartWith("HTTP/1.1 200 ");
+    expect(live).toContain("Connection: close");
+    expect(await exchange(server.port, head("GET", "/health/ready"))).toStartWith("HTTP/1.1 503 ");
+    first?.close();
   });
 
   test("once a connection has closed, another is served in its place", async () => {
-    await restart({ connections: { open: 0, max: 3 } });
+    await restart({ connections: connectionLimit(3) });
     const feeds = await open(3);
     for (const feed of feeds) feed.send(head("GET", "/changes"));
     for (const feed of feeds) await feed.until(/event: ready/);
@@ -370,7 +402,7 @@ describe("the number of connections", () => {
   test("the connections of all addresses count together, and idle ones are closed to make room for others", async () => {
     // The silent connections are open on the first address, and the requests come to the last one.
     const addresses = addressesOf("localhost");
-    await restart({ addresses, connections: { open: 0, max: 4 } });
+    await restart({ addresses, connections: connectionLimit(4) });
     const silent = await open(4);
     const host = addresses.length > 1 ? "[::1]" : "127.0.0.1";
     const request = () =>
@@ -381,22 +413,23 @@ describe("the number of connections", () => {
   });
 
   test("connections far over the limit are closed at once, and are no longer counted", async () => {
-    const connections = { open: 0, max: 3 };
-    await restart({ connections });
-    connections.open = 2_000;
-    expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
-    await eventually(() => connections.open === 2_000);
+    const [connections, surplus] = [connectionLimit(3), connectionLimit(2)];
+    await restart({ connections, surplus });
+    const answers = await askAll(await open(10));
+    expect(answers.sort()).toEqual(["200", "200", "200", "503", "503", ...Array(5).fill("closed")]);
+    await server.stop(0);
+    expect([connections.used, surplus.used]).toEqual([0, 0]);
     expect(log).toEqual([]);
   });
 
   test("connections that leave too few descriptors are closed at once, and are no longer counted", async () => {
-    const connections = { open: 0, max: 10 };
+    const connections = connectionLimit(10);
     let shortages = 0;
     // The test process itself already has more open descriptors than these four. So the server closes every new
     // connection.
     await restart({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
     expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
-    await eventually(() => connections.open === 0);
+    await eventually(() => connections.used === 0);
     expect(shortages).toBe(10);
     expect(log).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { type Certificate, type ListenOptions, listen, type RunningServer } from
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Service } from "../service.ts";
-import { listenOptions } from "./listen-options.ts";
+import { connectionLimit, listenOptions } from "./listen-options.ts";
 import { RawConnection } from "./raw-connection.ts";
 
 /** The first bytes of a handshake. They announce a TLS record that never comes. */
@@ -36,7 +36,7 @@ async function start(options: Partial<ListenOptions>): Promise<void> {
 }
 
 test("a handshake that does not finish within the request timeout is cut off, and not reported as the client's failure", async () => {
-  const connections = { open: 0 };
+  const connections = connectionLimit();
   const failures: string[] = [];
   await start({
     requestTimeoutMs: 300,
@@ -46,33 +46,33 @@ test("a handshake that does not finish within the request timeout is cut off, an
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
-  await eventually(() => connections.open === 0);
+  await eventually(() => connections.used === 0);
   expect(failures).toEqual([]);
 });
 
 test("a handshake that the client breaks off is reported", async () => {
-  const connections = { open: 0 };
+  const connections = connectionLimit();
   const failures: string[] = [];
   await start({ connections, onHandshakeFailure: (_peer, { message }) => failures.push(message) });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   connection.endSending();
   await eventually(() => failures.length === 1);
-  await eventually(() => connections.open === 0);
+  await eventually(() => connections.used === 0);
 });
 
 test("a handshake far over the connection limit is cut off at once and is no longer counted", async () => {
-  const connections = { open: 0 };
-  await start({ connections });
-  connections.open = 12_000;
+  const connections = connectionLimit(0);
+  const surplus = connectionLimit(0);
+  await start({ connections, surplus });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
-  await eventually(() => connections.open === 12_000);
+  expect([connections.used, surplus.used]).toEqual([0, 0]);
 });
 
 test("a handshake that leaves too few descriptors is cut off at once and is no longer counted", async () => {
-  const connections = { open: 0 };
+  const connections = connectionLimit();
   let shortages = 0;
   // The test process itself already has more open descriptors than these four. So the server closes every new
   // connection.
@@ -80,12 +80,12 @@ test("a handshake that leaves too few descriptors is cut off at once and is no l
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
   await connection.untilClosed();
-  await eventually(() => connections.open === 0);
+  await eventually(() => connections.used === 0);
   expect(shortages).toBe(1);
 });
 
 test("an idle HTTP/1.1 client that does not close its side is cut off after two more seconds", async () => {
-  const connections = { open: 0 };
+  const connections = connectionLimit();
   await start({ connections, idleTimeoutMs: 100 });
   const options = { port: server.port, host: "127.0.0.1", rejectUnauthorized: false, allowHalfOpen: true };
   const client = connect(options)
@@ -97,15 +97,15 @@ test("an idle HTTP/1.1 client that does not close its side is cut off after two 
   const lingeredMs = (await closed) - endedAt;
   // If the server called `end()` on its socket, the runtime would ignore `terminate()` and keep the socket open longer.
   expect(lingeredMs).toBeWithin(1_500, 6_000);
-  await eventually(() => connections.open === 0);
+  await eventually(() => connections.used === 0);
 });
 
 test("a stop does not wait for an unfinished handshake", async () => {
-  const connections = { open: 0 };
+  const connections = connectionLimit();
   await start({ connections });
   const connection = await RawConnection.open(server.port);
   connection.send(beginning);
-  await eventually(() => connections.open === 1);
+  await eventually(() => connections.used === 1);
   expect(await server.stop(5_000)).toBe(0);
   await connection.untilClosed();
 });

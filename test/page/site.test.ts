@@ -47,6 +47,13 @@ describe("the page's files", () => {
     expect(policy).not.toContain("unsafe");
   });
 
+  test("browsers that ask for /favicon.ico, as they do beside JSON, get the page's icon", async () => {
+    const icon = await program.fetch("/favicon.ico");
+    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/png"]);
+    const [png = ""] = assets.filter((path) => path.endsWith(".png"));
+    expect(await icon.bytes()).toEqual(await (await program.fetch(png)).bytes());
+  });
+
   test("no file of the page names another host", async () => {
     expect(assets.map((path) => path.split(".")[1])).toEqual(["svg", "png", "css", "js"]);
     const texts = await Promise.all(["/", ...assets].map(async (path) => (await program.fetch(path)).text()));
@@ -131,7 +138,6 @@ describe("the page's files", () => {
       "/assets/script.js",
       "/assets/../package.json",
       "/src/main.ts",
-      "/favicon.ico",
     ]) {
       await expectProblem(await program.fetch(path), 404, "RouteNotFound");
       expect((await program.fetch(path, { method: "HEAD" })).status).toBe(404);

@@ -4,7 +4,7 @@ import { checkedFetch } from "../description/checked-answer.ts";
 import "reflect-metadata";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
@@ -301,5 +301,24 @@ describe("HTTPS", () => {
     expect(stdout).toContain("Name         CN=localhost\n");
     for (const platform of ["Windows", "macOS", "Linux", "Android", "iOS simulator", ".NET"])
       expect(stdout).toContain(`\n${platform}`);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("secrets that every user of the machine can read", () => {
+  test("cause a warning at the start, until their permissions are right", async () => {
+    const users = join(folder.path, "users.txt");
+    writeFileSync(users, `ann:${await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 })}\n`);
+    const { cert, key } = await separateFiles("exposed");
+    for (const path of [folder.path, dirname(key)]) chmodSync(path, 0o755);
+    const warnings = async (mode: number) => {
+      for (const path of [users, key]) chmodSync(path, mode);
+      const program = await serve("--auth", "writes", "--users", users, "--tls-cert", cert, "--tls-key", key);
+      const { stderr } = await program.stop();
+      return stderr.split("\n").flatMap((line) => /warn +(.*can (?:read|change) it)\. chmod 600/.exec(line)?.[1] ?? []);
+    };
+    const can = (path: string, what: string) => `${path}: every user of this machine can ${what} it`;
+    expect(await warnings(0o644)).toEqual([can(users, "read"), can(key, "read")]);
+    expect(await warnings(0o666)).toEqual([can(users, "change"), can(key, "change")]);
+    expect(await warnings(0o640)).toEqual([]);
   });
 });

@@ -5,10 +5,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { version } from "../../package.json";
+import { addressesOf } from "../../src/serve/loopback.ts";
 import { describeSettings } from "../../src/serve/settings.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { RawConnection } from "../http/raw-connection.ts";
+import { metricsUrl } from "../metrics/scrape.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -87,25 +90,43 @@ describe("starting", () => {
 });
 
 describe("the names that an instance answers to", () => {
-  const statusFor = async (args: readonly string[], host: string) => {
+  const statusesFor = async (args: readonly string[], ...hosts: string[]) => {
     const program = await serve(["--store", "memory:", ...args]);
-    const response = await program.fetch("/api/todoitems/", { headers: { Host: host } });
+    const ask = (Host: string) => program.fetch("/api/todoitems/", { headers: { Host } });
+    const statuses = [];
+    for (const host of hosts) statuses.push((await ask(host)).status);
     await program.stop();
-    return response.status;
+    return statuses;
   };
+  const statusFor = async (args: readonly string[], host: string) => (await statusesFor(args, host))[0];
 
   test("by default, it refuses the name of somebody else, and says at start-up which flag allows it", async () => {
-    expect(await statusFor([], "evil.example")).toBe(421);
-    expect(await statusFor([], "localhost")).toBe(200);
-    expect(await statusFor([], hostname())).toBe(200);
+    const own = hostname().split(".")[0];
+    const names = ["evil.example", "127.evil.example", "localhost", hostname(), `${own}.local`, "192.0.2.1", "[::1]"];
+    expect(await statusesFor([], ...names)).toEqual([421, 421, 200, 200, 200, 200, 200]);
     const program = await serve(["--store", "memory:"]);
     expect((await program.stop()).stdout).toContain("--allow-host NAME");
   });
 
-  test("--allow-host, --trust-proxy and an address of the network let the name through", async () => {
+  for (const host of ["0.0.0.0", "Localhost", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "127.0.0.2", "localhost."])
+    test.skipIf(host.includes(":") && addressesOf("localhost").length === 1)(
+      `with --host ${host}, it refuses the name of somebody else on every port, and answers to IP addresses`,
+      async () => {
+        const program = await serve(["--store", "memory:", "--host", host, "--metrics-port", "0"]);
+        const metrics = await metricsUrl(program);
+        const ask = async (url: string, name: string, method = "GET") =>
+          (await checkedFetch(url, { method, headers: { Host: name } })).status;
+        const list = `${program.origin}/api/todoitems/`;
+        expect([await ask(list, "192.0.2.1:5000"), await ask(list, "evil.example")]).toEqual([200, 421]);
+        expect(await ask(list, "evil.example", "POST")).toBe(421);
+        expect([await ask(metrics, "[::1]:5000"), await ask(metrics, "evil.example")]).toEqual([200, 421]);
+      },
+    );
+
+  test("--allow-host with names or *, and --trust-proxy let the name through", async () => {
     expect(await statusFor(["--allow-host", "todo.example,evil.example"], "evil.example")).toBe(200);
-    expect(await statusFor(["--trust-proxy"], "evil.example")).toBe(200);
-    expect(await statusFor(["--host", "0.0.0.0"], "evil.example")).toBe(200);
+    expect(await statusFor(["--allow-host", "*"], "evil.example")).toBe(200);
+    expect(await statusFor(["--trust-proxy", "--host", "0.0.0.0"], "evil.example")).toBe(200);
   });
 
   test("--auth all lets the name through to the check of credentials, and --auth writes does not", async () => {

@@ -96,7 +96,7 @@ describeBlackBox("What the service does", (start) => {
 
   test("3. the only resource is under /api/todoitems", async () => {
     const service = await start();
-    for (const path of ["/todoitems", "/api/people", "/api/todoitem", "/apis/todoitems", "/favicon.ico"]) {
+    for (const path of ["/todoitems", "/api/people", "/api/todoitem", "/apis/todoitems"]) {
       await expectProblem(await service.fetch("GET", path), 404, "RouteNotFound");
     }
   });

@@ -3,12 +3,12 @@
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { UnfinishedBodies } from "../../src/wire/body-content.ts";
 import { Clock } from "../../src/wire/clock.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import type { ConnectionHost, ConnectionLimits, Sender } from "../../src/wire/connection-host.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
+import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 
 const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStanding: true });
@@ -19,14 +19,14 @@ const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStandi
  */
 class Echo implements ConnectionHost, Handler {
   readonly limits: ConnectionLimits;
-  readonly unfinishedBodies: UnfinishedBodies;
+  readonly unfinishedBodies: SharedLimit;
   readonly clock = new Clock();
   readonly isDraining = false;
   readonly asked: string[] = [];
   #toSend: Sender[] = [];
 
   constructor(unfinishedBytesMax = 1024 ** 2) {
-    this.unfinishedBodies = { bytes: 0, bytesMax: unfinishedBytesMax };
+    this.unfinishedBodies = new SharedLimit(unfinishedBytesMax, unfinishedBytesMax);
     this.limits = {
       headerBytesMax: 2_000,
       requestTimeoutMs: 30_000,
@@ -169,7 +169,7 @@ describe("a connection", () => {
         expect(inPieces.host.asked).toEqual(whole.host.asked);
         expect(withoutDate(inPieces.wire.sent)).toBe(withoutDate(whole.wire.sent));
         expect(whole.host.asked.join()).not.toContain("smuggled");
-        expect(inPieces.host.unfinishedBodies.bytes).toBe(0);
+        expect(inPieces.host.unfinishedBodies.used).toBe(0);
       }),
       { numRuns: 150 },
     );
@@ -189,7 +189,7 @@ describe("a connection", () => {
       fc.asyncProperty(noise, async ([text, place, noise, gone]) => {
         const at = place % text.length;
         const { host, wire } = await run([text.slice(0, at) + noise + text.slice(at + gone)]);
-        expect(host.unfinishedBodies.bytes).toBe(0);
+        expect(host.unfinishedBodies.used).toBe(0);
         for (const [, status] of wire.sent.matchAll(/HTTP\/1\.1 (\d+) /g)) {
           expect(["200", "400", "413"]).toContain(status ?? "");
         }
@@ -248,7 +248,7 @@ describe("unfinished bodies", () => {
     const { host, answers, clients } = await open(post(200, x(60)), postChunk(40), post(200, x(1)), postChunk(1));
     expect(answers).toEqual(["", "", "503", "503"]);
     expect(clients.map(({ wire }) => wire.ended)).toEqual([false, false, true, true]);
-    expect(host.unfinishedBodies.bytes).toBe(100);
+    expect(host.unfinishedBodies.used).toBe(100);
   });
 
   test("a body that grows beyond the limit gets 503, and its bytes no longer count", async () => {
@@ -256,13 +256,13 @@ describe("unfinished bodies", () => {
     clients[1]?.connection.receive(Buffer.from(x(11)));
     await host.settle();
     expect(clients[1]?.wire.sent).toStartWith("HTTP/1.1 503");
-    expect(host.unfinishedBodies.bytes).toBe(60);
+    expect(host.unfinishedBodies.used).toBe(60);
   });
 
   test("a body that arrives at once is accepted even if the limit is used up", async () => {
     const { host, answers } = await open(post(200, x(100)), post(150, x(150)), `${postChunk(150)}0\r\n\r\n`);
     expect(answers).toEqual(["", "200", "200"]);
-    expect(host.unfinishedBodies.bytes).toBe(100);
+    expect(host.unfinishedBodies.used).toBe(100);
   });
 
   test.each<[string, (connection: Connection) => void]>([
@@ -272,25 +272,25 @@ describe("unfinished bodies", () => {
     ["too slow", (connection) => connection.look(Number.POSITIVE_INFINITY)],
   ])("a body that is %s no longer counts", async (_what, act) => {
     const { host, clients } = await open(post(100, x(60)));
-    expect(host.unfinishedBodies.bytes).toBe(60);
+    expect(host.unfinishedBodies.used).toBe(60);
     for (const { connection } of clients) act(connection);
     await host.settle();
-    expect(host.unfinishedBodies.bytes).toBe(0);
+    expect(host.unfinishedBodies.used).toBe(0);
   });
 
   test("a chunked body that is malformed or too large no longer counts", async () => {
     for (const rest of ["no chunk\r\n", chunk(1_001)]) {
       const { host, clients } = await open(postChunk(60));
-      expect(host.unfinishedBodies.bytes).toBe(60);
+      expect(host.unfinishedBodies.used).toBe(60);
       for (const { connection } of clients) connection.receive(Buffer.from(rest));
       await host.settle();
-      expect(host.unfinishedBodies.bytes).toBe(0);
+      expect(host.unfinishedBodies.used).toBe(0);
     }
   });
 
   test("a body that nobody reads does not count", async () => {
     const { host, clients } = await open(post(200, x(60)).replace("/", "/unread"));
     for (const { connection } of clients) connection.receive(Buffer.from(x(60)));
-    expect(host.unfinishedBodies.bytes).toBe(0);
+    expect(host.unfinishedBodies.used).toBe(0);
   });
 });

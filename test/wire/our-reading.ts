@@ -7,6 +7,7 @@ import type { ConnectionHost, Sender } from "../../src/wire/connection-host.ts";
 import { headerBytesMax } from "../../src/wire/listen.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
+import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 
 export interface OurMessage {
@@ -27,7 +28,7 @@ class Recorder implements ConnectionHost, Handler {
     headerBytesMax,
     requestTimeoutMs: 30_000,
     idleTimeoutMs: 30_000,
-    unfinishedBodies: { bytes: 0, bytesMax: 1024 ** 2 },
+    unfinishedBodies: new SharedLimit(1024 ** 2),
     unsentBytes: new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} }),
   };
   readonly clock = new Clock();

@@ -4,9 +4,8 @@
 import { isIP } from "node:net";
 import { Problem } from "../../http/problem.ts";
 import { asTyped } from "../../program-name.ts";
-import { allowedHosts } from "../../serve/instance.ts";
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
-import { addressesOf, isLoopback } from "../../serve/loopback.ts";
+import { addressesOf, checksHosts, isLoopback, knownHosts } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
 import { askEpoch, askHealth, isUnknownName, isUntrusted, judge, ownUrl, reasonOf } from "../own-service.ts";
 import { isOnThisMachine } from "../server-address.ts";
@@ -171,7 +170,7 @@ function judgeRequest(settings: Settings, request: Request): Finding[] {
 
 function refuses(settings: Settings, host: string): boolean {
   try {
-    allowedHosts(settings)?.check(host);
+    if (checksHosts(settings)) knownHosts(settings).check(host);
     return false;
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -1,8 +1,9 @@
 // Secrets: may other users of this machine read or change the files that hold them, or see the database's password in
 // the arguments?
 
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { exposureOf } from "../../files/exposed-file.ts";
 import { asTyped } from "../../program-name.ts";
 import { dataFolder } from "../../tls/data-folder.ts";
 import { profilePath } from "../profile.ts";
@@ -65,20 +66,8 @@ function secretsOf({ settings, environment }: Subject): Secret[] {
 }
 
 function exposure({ path, what, ifReadable }: Secret): Finding[] {
-  const { mode } = statSync(path);
-  const file = realpathSync(path);
-  if (isShielded(file)) return [];
-  const hint = `chmod 600 ${file}, and give it to the user of the service`;
-  if ((mode & 0o002) !== 0) return [fail(`${path}: every user of this machine can change ${what}`, hint)];
-  if ((mode & 0o004) === 0) return [];
-  const text = `${path}: every user of this machine can read ${what}`;
-  return [ifReadable === "fail" ? fail(text, hint) : warn(text, hint)];
-}
-
-/** True if other users cannot reach the file, because one of its folders is closed to them. */
-function isShielded(file: string): boolean {
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    if ((statSync(folder).mode & 0o001) === 0) return true;
-    if (folder === dirname(folder)) return false;
-  }
+  const exposed = exposureOf(path);
+  if (!exposed) return [];
+  const text = `${path}: every user of this machine can ${exposed.can} ${what}`;
+  return [exposed.can === "read" && ifReadable === "warn" ? warn(text, exposed.hint) : fail(text, exposed.hint)];
 }
