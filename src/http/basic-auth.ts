@@ -101,13 +101,13 @@ function decode(bytes: Uint8Array): NameAndPassword | undefined {
   }
 }
 
-function problemOf(verdict: Exclude<Verdict, { kind: "right" }>): Problem {
-  if (verdict.kind === "wrong") return credentialsRequired();
-  const retryAfterSeconds = verdict.kind === "busy" ? 1 : verdict.waitSeconds;
-  const reason =
-    verdict.kind === "busy"
-      ? "Passwords are waiting to be verified"
-      : "Too many wrong passwords came from this address";
+function problemOf(verdict: Verdict): Problem {
+  if (verdict.kind === "slowed")
+    return slowedDown("Too many wrong passwords came from this address", verdict.waitSeconds);
+  return verdict.kind === "busy" ? slowedDown("Passwords are waiting to be verified", 1) : credentialsRequired();
+}
+
+function slowedDown(reason: string, retryAfterSeconds: number): Problem {
   return new Problem("TooManyRequests", `${reason}. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }
 
