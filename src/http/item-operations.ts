@@ -12,7 +12,7 @@ import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDr
 import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { type Compression, gzipBytesMin } from "./compression.ts";
-import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
+import { checkIfMatch, entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders, serviceLinks } from "./headers.ts";
 import { ListCompression } from "./list-compression.ts";
 import type { Log } from "./log.ts";
@@ -64,6 +64,7 @@ export class ItemOperations {
   /** Answers with the list or with one item. */
   get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
     const pathId = pathIdOf(route);
+    checkIfMatch(request.headers);
     const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
     const refreshed = this.#collection.refresh();
     return refreshed ? refreshed.then(answer) : answer();

@@ -197,6 +197,17 @@ describeBlackBox("Endpoints: operations", (start) => {
     expect(response.headers.get("allow")).toBe("GET, POST, PUT");
     await expectProblem(response, 405, "MethodNotAllowed");
   });
+
+  for (const [forms, advice] of [
+    ["both", "Read the item, and PUT all of it with your change, with its ETag in If-Match."],
+    ["b", "Read the item, and PUT all of it to /api/todoitems/ with your change, with its ETag in If-Match."],
+  ] as const) {
+    test(`rule 6: the 405 for a PATCH of an item says what to do instead (forms: ${forms})`, async () => {
+      const service = await start({ forms });
+      const response = await service.send("PATCH", `/api/todoitems/${ids.one}`, '{"Done":true}');
+      expect((await expectProblem(response, 405, "MethodNotAllowed")).detail).toEndWith(` ${advice}`);
+    });
+  }
 });
 
 describeBlackBox("Endpoints: deployments differ in which form they expose", (start) => {
