@@ -57,7 +57,7 @@ class ItemOperationsDescription {
           "The items.",
           "TodoItems",
           [exampleItem(this.#instance.fieldNames)],
-          ["Link", ...compressedHeaders],
+          ["Link", "X-Total-Count", ...compressedHeaders],
         ),
         "304": this.#notModified(["Vary"]),
       },

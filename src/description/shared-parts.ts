@@ -69,7 +69,7 @@ export function parameters({ fieldNames }: DescribedInstance): { readonly [name:
   };
 }
 
-const seconds: Part = { type: "integer", format: "int32", minimum: 0, maximum: 2 ** 31 - 1 };
+const count: Part = { type: "integer", format: "int32", minimum: 0, maximum: 2 ** 31 - 1 };
 
 export function headers({ fieldNames }: DescribedInstance): { readonly [name: string]: Part } {
   const header = (description: string, example: string | number, schema: Part = { type: "string" }): Part => ({
@@ -88,7 +88,8 @@ export function headers({ fieldNames }: DescribedInstance): { readonly [name: st
     "Content-Encoding": header("Only if the answer is compressed, as one of 1,000 bytes or more may be.", "gzip"),
     "Cache-Control": header("`no-cache`: ask again before you use a stored copy.", "no-cache"),
     Link: header("Where this description and the reference are (RFC 8631).", serviceLinks.Link),
-    "Retry-After": header("How many seconds to wait.", 1, seconds),
+    "Retry-After": header("How many seconds to wait.", 1, count),
+    "X-Total-Count": header("The number of items.", 1, count),
     "X-Request-Id": header(
       "Names the request; the service's log has it too. It is the ID that the request had, or else a new one.",
       "0f8fad5b-d9cb-469f-a165-70867728950e",

@@ -7,7 +7,7 @@ import type { Log } from "./log.ts";
 /** `*` for all origins, or the set of allowed origins, spelled as browsers send them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
-const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
+const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id, X-Total-Count";
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const preflightSeconds = "600";
 

@@ -129,7 +129,8 @@ export class ItemOperations {
 
   #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
     const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
-    const headers = { ...jsonHeaders, ...caching, ...serviceLinks, ...encoding };
+    const count = { "X-Total-Count": String(this.#collection.count) };
+    const headers = { ...jsonHeaders, ...caching, ...count, ...serviceLinks, ...encoding };
     return {
       whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),
       notModified: new Answer(304, caching, undefined, { isStanding: true }),

@@ -78,7 +78,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
     for (const answer of answers) {
       expect(answer.headers.get("access-control-allow-origin")).toBe(page);
       expect(answer.headers.get("access-control-expose-headers")).toBe(
-        "ETag, Location, Preference-Applied, Retry-After, X-Request-Id",
+        "ETag, Location, Preference-Applied, Retry-After, X-Request-Id, X-Total-Count",
       );
       expect(answer.headers.get("vary")).toContain("Origin");
     }

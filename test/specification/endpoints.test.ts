@@ -73,6 +73,20 @@ describeBlackBox("Endpoints: operations", (start) => {
     expect(empty.headers.get("etag")).toMatch(/^"[^"]+"$/);
   });
 
+  test("List: X-Total-Count is the number of items, also if the list is compressed", async () => {
+    const service = await start();
+    for (const json of [item(ids.one, `"Notes":"${"x".repeat(2_000)}"`), item(ids.two)]) await service.create(json);
+    const counts = async () => {
+      const answers = ["identity", "gzip"].map((coding) =>
+        service.fetch("GET", "/api/todoitems/", { headers: { "Accept-Encoding": coding } }),
+      );
+      return (await Promise.all(answers)).map(({ headers }) => headers.get("x-total-count"));
+    };
+    expect(await counts()).toEqual(["2", "2"]);
+    await service.fetch("DELETE", `/api/todoitems/${ids.two}`);
+    expect(await counts()).toEqual(["1", "1"]);
+  });
+
   for (const [form, path] of [
     ["A", `/api/todoitems/${ids.one}`],
     ["B", "/api/todoitems/"],
