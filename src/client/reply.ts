@@ -11,6 +11,9 @@ import type { SilenceTimeout } from "./silence-timeout.ts";
 /** An item may be nested 1000 levels deep. The documents that contain items add a few levels. */
 export const documentDepthMax = 1_010;
 
+/** Of an error, this many characters are read: an item of 1 MiB and the problem document around it. It may never end. */
+const errorLengthMax = 1_100_000;
+
 /** Makes an item from its JSON text, which is a part of this reply. */
 export type ParseItem<Item> = (reply: Reply, json: string) => Item;
 
@@ -81,12 +84,16 @@ export class Reply {
     }
   }
 
-  async text(): Promise<string> {
+  /** The body, or its beginning if it is longer than `lengthMax`. */
+  async text(lengthMax = Number.POSITIVE_INFINITY): Promise<string> {
     if (!this.streams) return this.#wholeText();
     const decoder = new TextDecoder("utf-8", { fatal: true });
     let text = "";
     try {
-      for await (const chunk of this.chunks()) text += decoder.decode(chunk, { stream: true });
+      for await (const chunk of this.chunks()) {
+        text += decoder.decode(chunk, { stream: true });
+        if (text.length > lengthMax) return text;
+      }
       return text + decoder.decode();
     } catch (cause) {
       if (!(cause instanceof TypeError)) throw cause;
@@ -155,7 +162,7 @@ export class Reply {
    */
   async refusal(): Promise<ErrorReply & { readonly current: string | undefined }> {
     const { status, statusText } = this.#response;
-    const text = await this.text();
+    const text = await this.text(errorLengthMax);
     const members = this.isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;

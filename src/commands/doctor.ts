@@ -28,7 +28,7 @@ import { describeFailure } from "./failure.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
-import { type Style, styleOf } from "./terminal.ts";
+import { printable, type Style, styleOf } from "./terminal.ts";
 
 type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding[]>;
 
@@ -132,7 +132,7 @@ function report(findings: readonly AreaFinding[], style: Style): string {
   const rows = labelledRows(
     findings.map(({ area, verdict, text, hint }) => [
       `${verdict}  ${area}`,
-      hint === undefined ? text : `${text}\n→ ${hint}`,
+      [printable(text), ...(hint === undefined ? [] : [`→ ${printable(hint)}`])].join("\n"),
     ]),
     widthOf(process.stdout),
     (label) => {

@@ -27,6 +27,7 @@ import {
 import { findItem } from "./find-item.ts";
 import type { Flag } from "./flag.ts";
 import { jsonFlag, printLine, remark, remarkError } from "./output.ts";
+import { printable } from "./terminal.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 type Client = TodoClient<string>;
@@ -172,7 +173,8 @@ class OtherId extends CommandError {}
  */
 async function store(client: Client, { id, item, etag }: StoredText, mine: string): Promise<StoredText | undefined> {
   if (mine === item) return undefined;
-  if (!sameId(idOf(mine), id)) throw new OtherId(`The ID of an item cannot be changed. This item's ID is ${id}.`);
+  if (!sameId(idOf(mine), id))
+    throw new OtherId(`The ID of an item cannot be changed. This item's ID is ${printable(id)}.`);
   try {
     await client.update(mine, { ifMatch: etag });
     return undefined;

@@ -9,6 +9,7 @@ import { StartError } from "../serve/serve.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
 import { isOnThisMachine, serveCommandFor, unknownNameCodes, withUsualPort } from "./server-address.ts";
+import { printable } from "./terminal.ts";
 import { certificateCode, certificateFaults, WrongAuthority } from "./trusting-fetch.ts";
 import { asTypedHere } from "./typed-here.ts";
 
@@ -45,7 +46,8 @@ export function describeFailure(error: unknown): { message: string; exitCode: nu
   }
   if (error instanceof StoreError) {
     const isInUse = error instanceof SqliteStoreError && error.trouble === "in use";
-    return { message: error.message, exitCode: isInUse ? exitCodes.refused : exitCodes.unreachable };
+    // The message may quote a database server.
+    return { message: printable(error.message), exitCode: isInUse ? exitCodes.refused : exitCodes.unreachable };
   }
   if (isSystemError(error))
     return {
@@ -63,8 +65,15 @@ function describeDefect(error: unknown): string {
   return `This is a defect in todoitems. Please report it, with these details:\n${details}`;
 }
 
-/** What went wrong between us and the server, in words for people: without methods, status codes and system errors. */
+/**
+ * What went wrong between us and the server, in words for people: without methods, status codes and system errors. What
+ * the server said is made safe to print.
+ */
 export function explain(error: TodoClientError): string {
+  return printable(explanationOf(error));
+}
+
+function explanationOf(error: TodoClientError): string {
   const server = serviceOf(error.url);
   if (isTodoError(error, "NetworkError")) return explainNetworkError(error, server);
   if (isTodoError(error, "TimeoutError")) return `${server} does not answer. Try again later.`;

@@ -195,7 +195,7 @@ export function titleOf(id: string, json: string): string {
 
 /** The beginning of an ID, which is enough to name the item on the command line. */
 export function shortId(id: string): string {
-  return id.slice(0, 8);
+  return printable(id.slice(0, 8));
 }
 
 function firstOf(json: string, names: readonly string[]): { name: string; value: string } | undefined {

@@ -8,6 +8,7 @@ import { idKey, isItemId } from "../items/todo-item.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { nameOf } from "./fields.ts";
+import { printable } from "./terminal.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 const shortestPrefix = 4;
@@ -81,7 +82,7 @@ async function findIds(client: TodoClient<string>, prefixes: readonly string[]):
 }
 
 function tooShort(prefix: string, found: readonly { readonly id: string; readonly json: string }[]): UsageError {
-  const some = found.slice(0, 5).map(({ id, json }) => `  ${id}  ${nameOf(json)}`.trimEnd());
+  const some = found.slice(0, 5).map(({ id, json }) => `  ${printable(id)}  ${nameOf(json)}`.trimEnd());
   return new UsageError(
     `${found.length.toLocaleString("en")} IDs begin with ${prefix}. Give more of it, for example one of these:\n${some.join("\n")}`,
   );

@@ -100,7 +100,7 @@ function mostUsed(fields: readonly (string | undefined)[]): string | undefined {
  */
 function idColumn(all: readonly string[], items: readonly string[]): Column {
   const short = shortIds(all.map((json) => idOf(json) ?? ""));
-  return { title: "ID", cells: items.map((json) => short.get(idOf(json) ?? "") ?? ""), optional: false };
+  return { title: "ID", cells: items.map((json) => printable(short.get(idOf(json) ?? "") ?? "")), optional: false };
 }
 
 /**

@@ -8,10 +8,13 @@ import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
 import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
 import { unknownNameCodes } from "./server-address.ts";
+import { printable } from "./terminal.ts";
 import { certificateCode, certificateFaults } from "./trusting-fetch.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const answerMs = 5_000;
+/** What the service says about its health is shorter than this. */
+const healthLengthMax = 10_000;
 
 /** Addresses that stand for every address of the machine, each with an address by which this machine reaches itself. */
 const anyAddress = new Map([
@@ -120,13 +123,23 @@ function whyNotReady(text: string): string | undefined {
   return notReadyReasons.get(stringOf(fields?.get("status")) ?? "") ?? detail;
 }
 
-/** What an answer to the question about readiness means. */
+/** The beginning of a body, because a server that is not ours may send one that never ends. */
+async function beginningOf({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    if (text.length > healthLengthMax) break;
+  }
+  return text;
+}
+
+/** What an answer to the question about readiness means. `detail` is safe to print. */
 export async function judge(response: Response): Promise<Health> {
   const { status } = response;
-  const text = await response.text();
+  const text = await beginningOf(response);
   if (status === 200 && text === '{"status":"ready"}') return { state: "ready", detail: "the service is ready" };
   const reason = status === 503 ? whyNotReady(text) : undefined;
-  if (reason !== undefined) return { state: "not ready", detail: `the service is not ready: ${reason}` };
+  if (reason !== undefined) return { state: "not ready", detail: `the service is not ready: ${printable(reason)}` };
   if (status === 429) return { state: "not ready", detail: "the service refused the question because of --rate-limit" };
   return { state: "foreign", detail: `the answer (status ${status}) is not one of todoitems` };
 }

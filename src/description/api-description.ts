@@ -35,7 +35,7 @@ export function describeApi(instance: DescribedInstance, serverUrl: string): Api
     paths: withSamples(paths, instance, serverUrl),
     components: {
       schemas: schemas(instance),
-      parameters: usedIn(paths, "parameters", parameters(instance)),
+      parameters: usedIn(paths, "parameters", parameters),
       headers: usedIn(paths, "headers", headers(instance)),
       ...(instance.auth === "off" ? {} : { securitySchemes }),
     },

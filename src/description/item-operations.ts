@@ -57,7 +57,7 @@ class ItemOperationsDescription {
           "The items.",
           "TodoItems",
           [exampleItem(this.#instance.fieldNames)],
-          ["Link", ...compressedHeaders],
+          ["Link", "X-Total-Count", ...compressedHeaders],
         ),
         "304": this.#notModified(["Vary"]),
       },
@@ -166,12 +166,8 @@ class ItemOperationsDescription {
         description:
           "Deletes the item. A body is not needed; if there is one, it must be the item as JSON, with the ID of the path.",
         parameters: parameterRefs("Id", "IfMatch", "IfNoneMatchOfWrite"),
-        requestBody: {
-          ...this.#body("NewTodoItem", {
-            buyMilk: ["The item that is deleted", exampleItem(this.#instance.fieldNames)],
-          }),
-          required: false,
-        },
+        // The schema names no fields, because tools would fill them in, with another ID than that of the path.
+        requestBody: { content: { "application/json": { schema: { type: "object" } } } },
       },
       {
         "204": {

@@ -6,6 +6,7 @@ import type { Condition } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, withoutCoding } from "../items/token.ts";
 import type { HeaderFields } from "../wire/message.ts";
+import { Problem } from "./problem.ts";
 
 /**
  * The tag of a list, an item or a change document. It depends on the store's history (`epoch`), the version and the
@@ -37,14 +38,24 @@ export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
   return header !== undefined && matchesWeakly(header, tag);
 }
 
+/**
+ * Throws a `Problem` if `If-Match` is empty. Usually the sender means a tag, but has lost it, so the request must not be
+ * carried out; and a 412 would say that somebody else has changed the item.
+ */
+export function checkIfMatch(headers: HeaderFields): void {
+  if (headers.get("if-match") !== "") return;
+  throw new Problem("InvalidRequest", "If-Match is empty: send an ETag, with its quotes, or leave the header out.");
+}
+
 /** False if there is an `If-Match` header that does not match this tag. */
 export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-match");
   return header === undefined || matchesStrongly(header, tag);
 }
 
-/** The condition that a PUT or DELETE sets for its item, or undefined if it sets none. */
+/** The condition that a PUT or DELETE sets for its item, or undefined if it sets none. Throws as `checkIfMatch` does. */
 export function writeCondition(headers: HeaderFields, tagOf: (version: Version) => string): Condition | undefined {
+  checkIfMatch(headers);
   const ifMatch = headers.get("if-match");
   const ifNoneMatch = headers.get("if-none-match");
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;

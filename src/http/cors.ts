@@ -7,9 +7,8 @@ import type { Log } from "./log.ts";
 /** `*` for all origins, or the set of allowed origins, spelled as browsers send them. */
 export type AllowedOrigins = "*" | ReadonlySet<string>;
 
-const requestHeaders =
-  "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, traceparent, X-Request-Id";
-const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id";
+const exposedHeaders = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id, X-Total-Count";
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const preflightSeconds = "600";
 
 /**
@@ -39,10 +38,12 @@ export class Cors {
     });
     const origin = this.allowed(asked);
     if (origin === undefined) return answer;
+    // A page may send any header, such as those that its libraries add. The service ignores those that it does not know.
+    const names = (headers.get("access-control-request-headers") ?? "").split(",").map((name) => name.trim());
     return answer.with({
       "Access-Control-Allow-Origin": origin,
       "Access-Control-Allow-Methods": methods.join(", "),
-      "Access-Control-Allow-Headers": requestHeaders,
+      "Access-Control-Allow-Headers": names.filter((name) => headerName.test(name)).join(", "),
       "Access-Control-Max-Age": preflightSeconds,
     });
   }

@@ -8,12 +8,21 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
-import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
+import {
+  checkAgainstPath,
+  type IdentifiedItem,
+  identify,
+  idNameIn,
+  parsePathId,
+  parseTodoItem,
+  type TodoItemDraft,
+} from "../items/todo-item.ts";
 import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { type Compression, gzipBytesMin } from "./compression.ts";
-import { entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
+import { checkIfMatch, entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders, serviceLinks } from "./headers.ts";
+import type { Hints } from "./hints.ts";
 import { ListCompression } from "./list-compression.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
@@ -49,21 +58,28 @@ interface SentList extends Bookmark {
 export class ItemOperations {
   readonly #collection: TodoCollection;
   readonly #compression: Compression;
+  readonly #hints: Hints;
   readonly #options: ItemOperationsOptions;
+  /** How the items spell the name of their ID. Undefined if there are none. */
+  #idName: string | undefined;
   #list: SentList | undefined;
   readonly #listCompression = new ListCompression();
   #warnedOfListSize = false;
 
-  constructor(collection: TodoCollection, compression: Compression, options: ItemOperationsOptions) {
+  constructor(collection: TodoCollection, compression: Compression, hints: Hints, options: ItemOperationsOptions) {
     this.#collection = collection;
     this.#compression = compression;
+    this.#hints = hints;
     this.#options = options;
+    const [first] = collection.items();
+    this.#idName = first && idNameIn(first.json);
     this.#warnOfListSize();
   }
 
   /** Answers with the list or with one item. */
   get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
     const pathId = pathIdOf(route);
+    checkIfMatch(request.headers);
     const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
     const refreshed = this.#collection.refresh();
     return refreshed ? refreshed.then(answer) : answer();
@@ -74,6 +90,7 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), true);
     const outcome = await this.#collection.write({ kind: "create", item });
     if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
+    if (outcome.kept) this.#compareIdName(request, item);
     const ETag = this.#tagOfWrite(outcome);
     const Location = `/api/todoitems/${item.id}`;
     if (prefersMinimal(request.headers)) {
@@ -87,6 +104,7 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), false);
     const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
     if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
+    if (outcome.kept) this.#compareIdName(request, item);
     return new Answer(204, { ETag: this.#tagOfWrite(outcome) });
   }
 
@@ -128,7 +146,8 @@ export class ItemOperations {
 
   #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
     const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
-    const headers = { ...jsonHeaders, ...caching, ...serviceLinks, ...encoding };
+    const count = { "X-Total-Count": String(this.#collection.count) };
+    const headers = { ...jsonHeaders, ...caching, ...count, ...serviceLinks, ...encoding };
     return {
       whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),
       notModified: new Answer(304, caching, undefined, { isStanding: true }),
@@ -161,6 +180,21 @@ export class ItemOperations {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     if (bytes.byteLength === 0) return undefined;
     return parseTodoItem(decodeBody(bytes, request.headers));
+  }
+
+  /** Logs a hint if the item has another spelling of `ID` than the list, because many apps know only one. */
+  #compareIdName(request: HttpRequest, { id, json }: IdentifiedItem): void {
+    // Scanning every item would slow down writes, so usual items are recognised first.
+    if (this.#options.fieldNames !== "as-sent" || json.includes(`"${this.#idName}":"${id}"`)) return;
+    const name = idNameIn(json);
+    if (this.#collection.count === 1) this.#idName = undefined;
+    this.#idName ??= name;
+    if (name === this.#idName) return;
+    const what = `stored an item with the field "${name}", and the list has items with "${this.#idName}"`;
+    const effect = "Apps that know one spelling show the other items as empty rows";
+    const flags = "--field-names camel (id, name) or --field-names pascal (ID, Name)";
+    const advice = `To send one spelling to all apps, start the service with ${flags}`;
+    this.#hints.give("ID name", request, `${what}. ${effect}. ${advice}`);
   }
 
   #condition(request: HttpRequest) {

@@ -117,7 +117,7 @@ export const problems = {
   },
   InvalidRequest: {
     ...badRequest,
-    when: "The request is not valid HTTP.",
+    when: "The request is not valid HTTP, or its `If-Match` is empty.",
     detail: "A header field must be a name, a colon and a value.",
   },
   MethodNotAllowed: {
@@ -125,7 +125,7 @@ export const problems = {
     title: "Method Not Allowed",
     when: "The path does not offer this method. The `Allow` header lists those it offers.",
     detail: ({ method, allowed }: Pick<ProblemFacts, "method" | "allowed">) =>
-      `${method} is not offered here. Offered: ${allowed.join(", ")}.`,
+      `${method} is not offered here. Offered: ${allowed.join(", ")}.${method === "PATCH" ? insteadOfPatch(allowed) : ""}`,
   },
   NestingTooDeep: {
     ...badRequest,
@@ -233,6 +233,13 @@ export const problems = {
         : "The request has Content-Type text/plain: send the item as application/json, encoded in UTF-8.",
   },
 } as const satisfies Record<ProblemCode, ProblemKind>;
+
+/** With URL form B only, an item is changed at the address of the list. Empty if nothing can be changed here. */
+function insteadOfPatch(allowed: readonly string[]): string {
+  if (allowed.length === 1) return "";
+  const place = allowed.includes("PUT") ? "" : " to /api/todoitems/";
+  return ` Read the item, and PUT all of it${place} with your change, with its ETag in If-Match.`;
+}
 
 /** All codes, in alphabetical order. */
 export const problemCodes: readonly ProblemCode[] = Object.keys(problems).filter(isProblemCode).sort();

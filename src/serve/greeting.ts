@@ -41,7 +41,7 @@ export function greeting(
     ["Mode", describeMode(settings)],
     ["Credentials", describeCredentials(settings)],
     ["CORS", describeCors(settings)],
-    [".NET MAUI", describeFieldNames(settings)],
+    ["Tutorial", describeFieldNames(settings)],
     ...describeHttps(settings),
     ...describeHosts(settings),
     ...describeMetrics(settings.host, metricsPort),
@@ -101,9 +101,8 @@ function describeCors({ cors }: Settings): string {
 }
 
 function describeFieldNames({ fieldNames }: Settings): string {
-  return fieldNames === "camel"
-    ? "field names are sent as id, name, notes, done"
-    : "its client reads id, name, notes, done: add --field-names camel";
+  const apps = "the tutorial's apps (.NET MAUI, Xamarin)";
+  return fieldNames === "camel" ? `${apps} can read the field names` : `${apps} need --field-names camel`;
 }
 
 function describeHttps({ httpsPort, tlsCert }: Settings): Row[] {

@@ -115,9 +115,11 @@ for (const [args, expected] of [
   });
 }
 
-test("users of .NET MAUI are told about --field-names camel, unless it is set", () => {
-  expect(row(greet([]), ".NET MAUI")).toEqual(["its client reads id, name, notes, done: add --field-names camel"]);
-  expect(greet(["--field-names", "camel"])).not.toContain("add --field-names");
+test("users of the tutorial's apps are told about --field-names camel, unless it is set", () => {
+  const need = "the tutorial's apps (.NET MAUI, Xamarin) need --field-names camel";
+  expect(row(greet([]), "Tutorial")).toEqual([need]);
+  expect(row(greet(["--field-names", "pascal"]), "Tutorial")).toEqual([need]);
+  expect(greet(["--field-names", "camel"])).not.toContain("need --field-names");
 });
 
 test("colours change nothing but the colour", () => {

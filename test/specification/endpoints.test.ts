@@ -73,6 +73,20 @@ describeBlackBox("Endpoints: operations", (start) => {
     expect(empty.headers.get("etag")).toMatch(/^"[^"]+"$/);
   });
 
+  test("List: X-Total-Count is the number of items, also if the list is compressed", async () => {
+    const service = await start();
+    for (const json of [item(ids.one, `"Notes":"${"x".repeat(2_000)}"`), item(ids.two)]) await service.create(json);
+    const counts = async () => {
+      const answers = ["identity", "gzip"].map((coding) =>
+        service.fetch("GET", "/api/todoitems/", { headers: { "Accept-Encoding": coding } }),
+      );
+      return (await Promise.all(answers)).map(({ headers }) => headers.get("x-total-count"));
+    };
+    expect(await counts()).toEqual(["2", "2"]);
+    await service.fetch("DELETE", `/api/todoitems/${ids.two}`);
+    expect(await counts()).toEqual(["1", "1"]);
+  });
+
   for (const [form, path] of [
     ["A", `/api/todoitems/${ids.one}`],
     ["B", "/api/todoitems/"],
@@ -197,6 +211,17 @@ describeBlackBox("Endpoints: operations", (start) => {
     expect(response.headers.get("allow")).toBe("GET, POST, PUT");
     await expectProblem(response, 405, "MethodNotAllowed");
   });
+
+  for (const [forms, advice] of [
+    ["both", "Read the item, and PUT all of it with your change, with its ETag in If-Match."],
+    ["b", "Read the item, and PUT all of it to /api/todoitems/ with your change, with its ETag in If-Match."],
+  ] as const) {
+    test(`rule 6: the 405 for a PATCH of an item says what to do instead (forms: ${forms})`, async () => {
+      const service = await start({ forms });
+      const response = await service.send("PATCH", `/api/todoitems/${ids.one}`, '{"Done":true}');
+      expect((await expectProblem(response, 405, "MethodNotAllowed")).detail).toEndWith(` ${advice}`);
+    });
+  }
 });
 
 describeBlackBox("Endpoints: deployments differ in which form they expose", (start) => {

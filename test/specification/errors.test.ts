@@ -189,7 +189,7 @@ describeBlackBox("Errors: conditional requests", (start) => {
       `${fresh}x`,
       `${fresh}, garbage`,
     ];
-    for (const header of [etag, `W/${fresh}`, '"x"', "", ...malformed]) {
+    for (const header of [etag, `W/${fresh}`, '"x"', ...malformed]) {
       for (const method of ["PUT", "DELETE"]) {
         const response = await service.send(method, path, item(ids.one, '"lost":true'), { "If-Match": header });
         expect(response.headers.get("etag")).toBe(fresh);
@@ -240,6 +240,21 @@ describeBlackBox("Errors: conditional requests", (start) => {
       412,
       "PreconditionFailed",
     );
+  });
+
+  test("an empty If-Match gets 400 and changes nothing, also if there is no such item", async () => {
+    const { service, path } = await startWithItem();
+    const before = await service.list();
+    const headers = { "If-Match": "" };
+    for (const url of [path, `/api/todoitems/${ids.two}`])
+      for (const answer of [
+        await service.fetch("GET", url, { headers }),
+        await service.send("PUT", url, "{}", headers),
+        await service.fetch("DELETE", url, { headers }),
+      ])
+        await expectProblem(answer, 400, "InvalidRequest");
+    await expectProblem(await service.fetch("GET", "/api/todoitems/", { headers }), 400, "InvalidRequest");
+    expect(await service.list()).toBe(before);
   });
 
   test("of many updates sent at once with the same If-Match, exactly one succeeds", async () => {

@@ -14,6 +14,7 @@ import { withId } from "../../items/todo-item.ts";
 import { parseToken } from "../../items/token.ts";
 import { CommandError, describeFailure, isRefusedItem, NotKeptError } from "../failure.ts";
 import { countOf, remark } from "../output.ts";
+import { printable } from "../terminal.ts";
 import { Checkpoint, type ImportCounts, type ImportedItem, noCounts } from "./checkpoint.ts";
 import type { FileItem } from "./item-formats.ts";
 import { ItemHash } from "./item-hash.ts";
@@ -201,7 +202,7 @@ export class ImportRun {
       if (hasStatus(error, 409)) return this.#meet(json, place);
       if (!isRefusedItem(error)) throw error;
       const advice = error.code === "TodoItemIDInvalid" ? ` ${invalidIdAdvice}` : "";
-      throw new CommandError(`The service refused ${place}: ${error.detail}${advice}`, { cause: error });
+      throw new CommandError(`The service refused ${place}: ${printable(error.detail)}${advice}`, { cause: error });
     }
   }
 

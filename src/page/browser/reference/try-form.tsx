@@ -82,7 +82,7 @@ export function TryForm({ operation, credentials, itemId, onCreated }: TryFormPr
           <input
             value={values[parameter.name] ?? ""}
             onInput={({ currentTarget: { value } }) => setValues({ ...values, [parameter.name]: value })}
-            placeholder={parameter.required ? "" : `for example ${exampleOf(parameter)}`}
+            placeholder={parameter.required || !parameter.examples ? "" : `for example ${exampleOf(parameter)}`}
             required={parameter.required ?? false}
             autocomplete="off"
             autocapitalize="none"
