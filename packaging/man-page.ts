@@ -4,8 +4,8 @@ import { version } from "../package.json";
 import type { Command } from "../src/commands/command.ts";
 import { commands } from "../src/commands/command-list.ts";
 import type { Flag } from "../src/commands/flag.ts";
-import { asTyped } from "../src/program-name.ts";
 import { describeSettings } from "../src/serve/settings.ts";
+import { asTyped } from "../src/terminal/program-name.ts";
 
 const exitStatuses = [
   ["0", "success"],

@@ -8,7 +8,7 @@ import { describeFailure } from "./commands/failure.ts";
 import { commandHelp, overview, unknownCommand } from "./commands/help.ts";
 import { outputError, printLine, remark, remarkError } from "./commands/output.ts";
 import { serveCommand } from "./commands/serve.ts";
-import { asTyped, noticeStart } from "./program-name.ts";
+import { asTyped, noticeStart } from "./terminal/program-name.ts";
 
 /** Loads all commands. They are loaded only when they are needed, because the service then starts sooner. */
 async function allCommands(): Promise<readonly Command[]> {

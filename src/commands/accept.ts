@@ -7,7 +7,7 @@ import { realPathOf } from "../engines/sqlite/open-store.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-record.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine, remark } from "./output.ts";

@@ -1,6 +1,6 @@
 // `todoitems add`: stores a new item.
 
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 import { defineCommand, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";

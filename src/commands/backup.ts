@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realPathOf } from "../engines/sqlite/open-store.ts";
 import { timeStamp } from "../files/time-stamp.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";

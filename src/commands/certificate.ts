@@ -3,8 +3,8 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
-import type { Environment } from "../serve/environment.ts";
-import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { labelledRows, widthOf, wrap } from "../terminal/wrapped-text.ts";
 import type { DevelopmentCertificate } from "../tls/development-certificate.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { CommandError } from "./failure.ts";

@@ -1,7 +1,7 @@
 // `todoitems check`: reads a whole store and says whether it is sound.
 
-import { asTyped } from "../program-name.ts";
-import { widthOf } from "../serve/wrapped-text.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { widthOf } from "../terminal/wrapped-text.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { mayBeId } from "./find-item.ts";
 import { jsonFlag, printLine, printText } from "./output.ts";

@@ -1,9 +1,9 @@
 // The description of a command: its name, its arguments and its flags. The parser, the help texts and the shell
 // completions all use this description.
 
-import type { Environment } from "../serve/environment.ts";
-import { contradictions, type LooseWords, parseFlags } from "../serve/flags.ts";
-import { closest } from "../serve/suggestion.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { contradictions, type LooseWords, parseFlags } from "../terminal/flags.ts";
+import { closest } from "../terminal/suggestion.ts";
 import { givenConnection } from "./connection-flags.ts";
 import type { Flag } from "./flag.ts";
 import { flagsWithoutDashes, flagsWithQuotes } from "./meant-flags.ts";

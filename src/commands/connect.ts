@@ -9,7 +9,7 @@ import { jsonText } from "../client/codecs.ts";
 import type { RetryOptions } from "../client/requester.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { systemReason } from "../files/system-reason.ts";
-import type { Environment } from "../serve/environment.ts";
+import type { Environment } from "../terminal/environment.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { type ConnectionSettings, readConnection } from "./connection-sources.ts";

@@ -1,8 +1,8 @@
 // The flags of all commands that read or change items through a service. `serve` has to know their environment
 // variables too, because it warns about variables that no command reads.
 
-import { asWord } from "../program-name.ts";
-import { variableOf } from "../serve/environment.ts";
+import { variableOf } from "../terminal/environment.ts";
+import { asWord } from "../terminal/program-name.ts";
 import type { Flag } from "./flag.ts";
 
 export const connectionFlags: readonly Flag[] = [

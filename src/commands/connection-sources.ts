@@ -1,7 +1,7 @@
 // The places that say which server a command talks to, and as whom: flags, environment variables and a profile. This
 // file decides which of them comes first, and to which server a profile's credentials may be sent.
 
-import { type Environment, variableOf } from "../serve/environment.ts";
+import { type Environment, variableOf } from "../terminal/environment.ts";
 import { type Arguments, UsageError } from "./command.ts";
 import { readProfile } from "./profile.ts";
 import { parseServer } from "./server-address.ts";

@@ -4,13 +4,14 @@
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { isSystemError } from "../files/system-reason.ts";
-import { asTyped } from "../program-name.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
-import type { Environment } from "../serve/environment.ts";
-import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
 import { explainUsersError } from "../serve/users-advice.ts";
-import { labelledRows, widthOf } from "../serve/wrapped-text.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { parseFlags } from "../terminal/flags.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { printable, type Style, styleOf } from "../terminal/text.ts";
+import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import { type Command, UsageError } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
 import { checkCertificate } from "./doctor/certificate-check.ts";
@@ -28,7 +29,6 @@ import { describeFailure } from "./failure.ts";
 import { jsonFlag, printLine } from "./output.ts";
 import { completeUrl, isOnThisMachine, takeAddress } from "./server-address.ts";
 import { settingFlags } from "./setting-flags.ts";
-import { printable, type Style, styleOf } from "./terminal.ts";
 
 type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding[]>;
 

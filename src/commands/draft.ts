@@ -8,7 +8,7 @@ import { systemReason } from "../files/system-reason.ts";
 import { indented } from "../items/indented.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
-import type { Environment } from "../serve/environment.ts";
+import type { Environment } from "../terminal/environment.ts";
 import { Editor } from "./editor.ts";
 import { CommandError } from "./failure.ts";
 import { LineReader } from "./line-reader.ts";

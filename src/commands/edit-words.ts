@@ -1,6 +1,6 @@
 // Advice for people who give `edit` more words than the ID, such as `Price=3` or a new name.
 
-import { asWord } from "../program-name.ts";
+import { asWord } from "../terminal/program-name.ts";
 import { isDoneField, isNameField, splitField, yesAndNo } from "./fields.ts";
 import { mayBeId } from "./find-item.ts";
 import { asTypedHere } from "./typed-here.ts";

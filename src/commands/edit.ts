@@ -5,6 +5,7 @@ import { hasStatus, isTodoError } from "../client/errors.ts";
 import { idOf, sameId } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { mergeFields } from "../items/field-merge.ts";
+import { printable } from "../terminal/text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -27,7 +28,6 @@ import {
 import { findItem } from "./find-item.ts";
 import type { Flag } from "./flag.ts";
 import { jsonFlag, printLine, remark, remarkError } from "./output.ts";
-import { printable } from "./terminal.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 type Client = TodoClient<string>;

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
-import type { Environment } from "../serve/environment.ts";
+import type { Environment } from "../terminal/environment.ts";
 
 /** Matches text that is more than the name of a program and its arguments. Only a shell can run such text. */
 const shellSyntax = /[;&|<>()`\n]|^\w+=/;

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
-import { asWord } from "../program-name.ts";
+import { asWord } from "../terminal/program-name.ts";
 import { addressAdvice, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";

@@ -4,12 +4,12 @@ import { type HttpError, hasStatus, isTodoError, type TodoClientError } from "..
 import { StoreError } from "../collection/engine.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
-import { asTyped } from "../program-name.ts";
 import { StartError } from "../serve/serve.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { printable } from "../terminal/text.ts";
 import { UsageError } from "./command.ts";
 import { HttpsExpected } from "./https-probe.ts";
 import { isOnThisMachine, serveCommandFor, unknownNameCodes, withUsualPort } from "./server-address.ts";
-import { printable } from "./terminal.ts";
 import { certificateCode, certificateFaults, WrongAuthority } from "./trusting-fetch.ts";
 import { asTypedHere } from "./typed-here.ts";
 

@@ -1,8 +1,8 @@
 // Compares two states of an item field by field.
 
 import { scanObject } from "../items/json-text.ts";
+import { printable } from "../terminal/text.ts";
 import { displayText } from "./fields.ts";
-import { printable } from "./terminal.ts";
 
 /** One line for each field that differs, for people to read. */
 export function describeChanges(before: string, after: string): string[] {

@@ -4,11 +4,11 @@
 import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import { asWord } from "../program-name.ts";
+import { asWord } from "../terminal/program-name.ts";
+import { printable } from "../terminal/text.ts";
 import { UsageError } from "./command.ts";
 import type { Flag } from "./flag.ts";
 import { remark } from "./output.ts";
-import { printable } from "./terminal.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 export const fieldFlag: Flag = {

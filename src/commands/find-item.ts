@@ -5,10 +5,10 @@ import { hasStatus } from "../client/errors.ts";
 import { idOf } from "../client/item-text.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import { idKey, isItemId } from "../items/todo-item.ts";
+import { printable } from "../terminal/text.ts";
 import { UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { nameOf } from "./fields.ts";
-import { printable } from "./terminal.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 const shortestPrefix = 4;

@@ -1,6 +1,6 @@
 // The description of a flag, for the parser, the help texts and the shell completions.
 
-import type { FlagShape } from "../serve/flags.ts";
+import type { FlagShape } from "../terminal/flags.ts";
 
 export interface Flag extends FlagShape {
   readonly meaning: string;

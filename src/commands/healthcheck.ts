@@ -1,11 +1,11 @@
 // `todoitems healthcheck`: asks a service, usually the one on this machine, whether it is ready. Container engines and
 // monitors run this command.
 
-import { asTyped } from "../program-name.ts";
-import { variableOf } from "../serve/environment.ts";
-import { parseFlags } from "../serve/flags.ts";
 import { readSettings } from "../serve/settings.ts";
 import type { Settings } from "../serve/settings-table.ts";
+import { variableOf } from "../terminal/environment.ts";
+import { parseFlags } from "../terminal/flags.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import { type Command, UsageError } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
 import { CommandError } from "./failure.ts";

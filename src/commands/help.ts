@@ -1,9 +1,9 @@
 // `todoitems help`: lists the commands, or explains one of them.
 
-import { asTyped } from "../program-name.ts";
-import { parseFlags } from "../serve/flags.ts";
-import { closest } from "../serve/suggestion.ts";
-import { labelledRows, widthOf, wrap } from "../serve/wrapped-text.ts";
+import { parseFlags } from "../terminal/flags.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { closest } from "../terminal/suggestion.ts";
+import { labelledRows, widthOf, wrap } from "../terminal/wrapped-text.ts";
 import { type Command, defineCommand, UsageError } from "./command.ts";
 import { connectionFlags, givenConnection } from "./connection-flags.ts";
 import { adviceFor, commandMeant } from "./other-words.ts";

@@ -2,7 +2,7 @@
 // where it stopped and stores no item twice.
 
 import { existsSync, statSync } from "node:fs";
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";

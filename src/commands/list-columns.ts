@@ -3,11 +3,11 @@
 import { idOf } from "../client/item-text.ts";
 import { scanObject } from "../items/json-text.ts";
 import { isIdName } from "../items/todo-item.ts";
+import { printable } from "../terminal/text.ts";
 import { expectedOneOf, UsageError } from "./command.ts";
 import { displayText, doneFieldOf, isDone, nameFieldOf, nameOf } from "./fields.ts";
 import { shortIds } from "./find-item.ts";
 import type { Column } from "./table.ts";
-import { printable } from "./terminal.ts";
 
 /**
  * If the user names no columns, a field gets one only if at least one in this many items has a value for it. This does

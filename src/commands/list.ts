@@ -3,7 +3,8 @@
 import { isTodoError } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
 import type { WatchState } from "../client/watch.ts";
-import { widthOf } from "../serve/wrapped-text.ts";
+import { styleOf } from "../terminal/text.ts";
+import { widthOf } from "../terminal/wrapped-text.ts";
 import { type Arguments, defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -12,7 +13,6 @@ import { chosenColumns, usualColumns } from "./list-columns.ts";
 import { otherListFlags, searchAdvice } from "./other-words.ts";
 import { jsonFlag, printLine, remark } from "./output.ts";
 import { layOut } from "./table.ts";
-import { styleOf } from "./terminal.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 const allAdvice = "without it, list shows all items";

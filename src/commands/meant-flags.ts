@@ -1,8 +1,8 @@
 // Guesses which flags were meant, if a command got more words than it takes: somebody has left out the dashes of a flag,
 // or the quotation marks around its value.
 
-import { asWord } from "../program-name.ts";
-import { commonShapes, type FlagShape, type LooseWords } from "../serve/flags.ts";
+import { commonShapes, type FlagShape, type LooseWords } from "../terminal/flags.ts";
+import { asWord } from "../terminal/program-name.ts";
 
 /**
  * The flags that these words mean, if somebody has left out the dashes: `columns Name` means `--columns Name`. Undefined

@@ -1,6 +1,6 @@
 // Words that people know from other programs and try here, and the words of this program with the same meaning.
 
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 import { asTypedHere } from "./typed-here.ts";
 
 const actions: Readonly<Record<string, string>> = {

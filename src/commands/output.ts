@@ -2,10 +2,10 @@
 // that they never mix with what a program reads.
 
 import { systemReason } from "../files/system-reason.ts";
-import { widthOf, wrap } from "../serve/wrapped-text.ts";
+import { styleOf } from "../terminal/text.ts";
+import { widthOf, wrap } from "../terminal/wrapped-text.ts";
 import { CommandError } from "./failure.ts";
 import type { Flag } from "./flag.ts";
-import { styleOf } from "./terminal.ts";
 
 export const jsonFlag: Flag = {
   name: "json",

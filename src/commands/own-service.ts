@@ -6,9 +6,9 @@ import { stringOf } from "../items/object-text.ts";
 import { parseToken } from "../items/token.ts";
 import { addressesOf } from "../serve/loopback.ts";
 import type { Settings } from "../serve/settings-table.ts";
+import { printable } from "../terminal/text.ts";
 import { fetchOrProbe, HttpsExpected } from "./https-probe.ts";
 import { unknownNameCodes } from "./server-address.ts";
-import { printable } from "./terminal.ts";
 import { certificateCode, certificateFaults } from "./trusting-fetch.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */

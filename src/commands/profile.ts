@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isSystemError, systemReason } from "../files/system-reason.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
-import type { Environment } from "../serve/environment.ts";
+import type { Environment } from "../terminal/environment.ts";
 import { UsageError } from "./command.ts";
 import { remark } from "./output.ts";
 

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand, positionalsOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { jsonSummaryFlag, printLine, remark } from "./output.ts";

@@ -1,7 +1,7 @@
 // `todoitems serve`: runs the service.
 
-import { leaveTerminal } from "../serve/leave-terminal.ts";
 import { serve } from "../serve/serve.ts";
+import { leaveTerminal } from "../terminal/leave-terminal.ts";
 import type { Command } from "./command.ts";
 import { connectionVariables } from "./connection-flags.ts";
 import { settingFlags } from "./setting-flags.ts";

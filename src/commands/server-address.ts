@@ -1,8 +1,8 @@
 // Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
 
-import { asTyped } from "../program-name.ts";
-import { type FlagShape, parseFlags } from "../serve/flags.ts";
 import { isLoopback } from "../serve/loopback.ts";
+import { type FlagShape, parseFlags } from "../terminal/flags.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import { UsageError } from "./command.ts";
 import { flagsWithoutDashes } from "./meant-flags.ts";
 

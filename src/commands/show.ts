@@ -3,13 +3,13 @@
 import { indented } from "../items/indented.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
+import { padEnd, printable, styleOf } from "../terminal/text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { isJson } from "./fields.ts";
 import { findItem } from "./find-item.ts";
 import { jsonFlag, printLine } from "./output.ts";
-import { padEnd, printable, styleOf } from "./terminal.ts";
 
 export const show = defineCommand(
   {

@@ -1,7 +1,7 @@
 // A table that fits the terminal. If there is no room for all of its content, columns are shortened. If they would
 // become too narrow, optional columns are left out.
 
-import { padEnd, type Style, shorten } from "./terminal.ts";
+import { padEnd, type Style, shorten } from "../terminal/text.ts";
 
 const gap = "  ";
 /** If a column would become narrower than this, optional columns are left out, beginning with the last. */

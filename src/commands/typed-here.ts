@@ -1,6 +1,6 @@
 // Shows commands that talk to the same service as this one: they repeat the flags that name the service.
 
-import { asTyped } from "../program-name.ts";
+import { asTyped } from "../terminal/program-name.ts";
 
 let connection = "";
 

@@ -1,7 +1,7 @@
 // Warns about environment variables that look like settings but are none, because a misspelt one would have no effect.
 
-import type { Environment } from "../serve/environment.ts";
 import { unknownVariables } from "../serve/settings.ts";
+import type { Environment } from "../terminal/environment.ts";
 import { connectionVariables } from "./connection-flags.ts";
 import { remark } from "./output.ts";
 

@@ -1,9 +1,9 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
 import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
-import { asTyped, asWord } from "../program-name.ts";
-import type { Environment } from "../serve/environment.ts";
 import { explainUsersError } from "../serve/users-advice.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 import { type Arguments, defineCommand, expectedOneOf, UsageError } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { printLine, remark } from "./output.ts";

@@ -2,8 +2,9 @@
 
 import { isTodoError, type TodoClientError } from "../client/errors.ts";
 import type { WatchEvent, WatchState } from "../client/watch.ts";
-import type { Environment } from "../serve/environment.ts";
-import { widthOf } from "../serve/wrapped-text.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { printable, shorten, styleOf } from "../terminal/text.ts";
+import { widthOf } from "../terminal/wrapped-text.ts";
 import { defineCommand, positionalsOf } from "./command.ts";
 import { connect } from "./connect.ts";
 import { connectionFlags } from "./connection-flags.ts";
@@ -11,7 +12,6 @@ import { explain } from "./failure.ts";
 import { changedFields } from "./field-changes.ts";
 import { doneFieldOf, isDone, nameFieldOf, nameOf, shortId } from "./fields.ts";
 import { countOf, jsonFlag, printLine, remark } from "./output.ts";
-import { printable, shorten, styleOf } from "./terminal.ts";
 
 export const watch = defineCommand(
   {

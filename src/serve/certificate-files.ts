@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { systemReason } from "../files/system-reason.ts";
 import type { Log } from "../http/log.ts";
-import { asTyped } from "../program-name.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import { dataFolder } from "../tls/data-folder.ts";
 import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
 import type { Certificate } from "../wire/listen.ts";
-import type { Environment } from "./environment.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** The certificate cannot be used. `message` says which file is at fault and why. */

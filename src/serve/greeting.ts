@@ -4,12 +4,12 @@
 import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { describeAddress } from "../engines/postgres/postgres-names.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { labelledRows } from "../terminal/wrapped-text.ts";
 import type { RunningService } from "./instance.ts";
 import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
 import type { Listener } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
-import { labelledRows } from "./wrapped-text.ts";
 
 /** A label and the lines beside it. */
 type Row = readonly [label: string, ...lines: string[]];

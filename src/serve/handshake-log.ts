@@ -2,7 +2,7 @@
 // that fail do so because the client does not trust the development certificate.
 
 import type { Log } from "../http/log.ts";
-import { asTyped } from "../program-name.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import type { Settings } from "./settings-table.ts";
 
 /**

@@ -5,10 +5,11 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { exposureOf } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
-import { asTyped } from "../program-name.ts";
+import { usesColour } from "../terminal/colour.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { widthOf } from "../terminal/wrapped-text.ts";
 import { CertificateError } from "./certificate-files.ts";
-import { usesColour } from "./colour.ts";
-import type { Environment } from "./environment.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
 import { checkPortsAreFree, ListenError } from "./listen-advice.ts";
@@ -18,7 +19,6 @@ import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 import { explainUsersError } from "./users-advice.ts";
-import { widthOf } from "./wrapped-text.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
 export class StartError extends Error {

@@ -2,13 +2,13 @@
 
 import { describeError, type Log } from "../http/log.ts";
 import { withRequestLog } from "../http/request-log.ts";
+import type { Environment } from "../terminal/environment.ts";
 import { connectionsMax, type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
 import type { Handler } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
 import { descriptorLimit } from "./descriptor-limit.ts";
-import type { Environment } from "./environment.ts";
 import { watchFiles } from "./file-watch.ts";
 import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";

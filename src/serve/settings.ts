@@ -1,11 +1,11 @@
 // Reads flags and environment variables into one frozen `Settings` object, or lists everything that is wrong with them.
 
-import { asTyped } from "../program-name.ts";
-import { type Environment, variableOf } from "./environment.ts";
-import { contradictions, parseFlags } from "./flags.ts";
+import { type Environment, variableOf } from "../terminal/environment.ts";
+import { contradictions, parseFlags } from "../terminal/flags.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { closest } from "../terminal/suggestion.ts";
 import { WrongValue } from "./setting-values.ts";
 import { type Definition, definitions, type Settings } from "./settings-table.ts";
-import { closest } from "./suggestion.ts";
 
 const names = Object.keys(definitions) as (keyof Settings)[];
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { SqliteStoreError, type StoreTrouble } from "../engines/sqlite/sqlite-errors.ts";
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 
 const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
   damaged: (path) =>

@@ -1,7 +1,7 @@
 // Says what is wrong with a users file, and which command repairs it.
 
 import type { UsersFileError } from "../credentials/users-file.ts";
-import { asTyped, asWord } from "../program-name.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 
 export function explainUsersError({ message, path, missingUser }: UsersFileError): string {
   if (missingUser === undefined) return `${message}.`;

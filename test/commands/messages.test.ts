@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-import { asWord } from "../../src/program-name.ts";
+import { asWord } from "../../src/terminal/program-name.ts";
 import { Program, programCommand, programEnvironment } from "../program.ts";
 import { CommandLine } from "./command-line.ts";
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { layOut } from "../../src/commands/table.ts";
-import { printable, styleOf } from "../../src/commands/terminal.ts";
+import { printable, styleOf } from "../../src/terminal/text.ts";
 
 const plain = styleOf({ isTTY: false }, {});
 

@@ -17,7 +17,7 @@ const none = /^$/;
 const runtime = /^(?:node:|bun(?::|$))/;
 
 export const rooms: Readonly<Record<string, Room>> = {
-  "program-name.ts": { rooms: [], packages: none },
+  terminal: { rooms: [], packages: runtime },
   items: { rooms: [], packages: none },
   files: { rooms: [], packages: runtime },
   collection: { rooms: ["items"], packages: /^node:zlib$/ },
@@ -38,18 +38,18 @@ export const rooms: Readonly<Record<string, Room>> = {
   serve: {
     rooms: [
       ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
-      ...["description", "metrics", "program-name.ts"],
+      ...["description", "metrics", "terminal"],
     ],
     packages: runtime,
   },
   commands: {
     rooms: [
       ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
-      ...["description", "serve", "program-name.ts"],
+      ...["description", "serve", "terminal"],
     ],
     packages: runtime,
   },
-  "main.ts": { rooms: ["commands", "serve", "program-name.ts"], packages: none },
+  "main.ts": { rooms: ["commands", "serve", "terminal"], packages: none },
 };
 
 /** The room of a file: its first folder, or the file itself at the root. */

@@ -1,8 +1,8 @@
 // What a check of `doctor` examines, and what it finds: a verdict, a sentence and, if something is wrong, what to do
 // about it.
 
-import type { Environment } from "../../serve/environment.ts";
 import type { Settings } from "../../serve/settings-table.ts";
+import type { Environment } from "../../terminal/environment.ts";
 
 export type Verdict = "pass" | "warn" | "fail";
 

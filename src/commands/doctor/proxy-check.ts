@@ -3,10 +3,10 @@
 
 import { isIP } from "node:net";
 import { Problem } from "../../http/problem.ts";
-import { asTyped } from "../../program-name.ts";
 import { checkPortIsFree, ListenError } from "../../serve/listen-advice.ts";
 import { addressesOf, checksHosts, isLoopback, knownHosts } from "../../serve/loopback.ts";
 import type { Settings } from "../../serve/settings-table.ts";
+import { asTyped } from "../../terminal/program-name.ts";
 import { askEpoch, askHealth, isUnknownName, isUntrusted, judge, ownUrl, reasonOf } from "../own-service.ts";
 import { isOnThisMachine } from "../server-address.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { exposureOf } from "../../files/exposed-file.ts";
-import { asTyped } from "../../program-name.ts";
+import { asTyped } from "../../terminal/program-name.ts";
 import { dataFolder } from "../../tls/data-folder.ts";
 import { profilePath } from "../profile.ts";
 import { type Finding, fail, pass, type Subject, type Verdict, warn } from "./finding.ts";

@@ -5,7 +5,7 @@ import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { checkTables, readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
-import { asWord } from "../../program-name.ts";
+import { asWord } from "../../terminal/program-name.ts";
 import { checkStore, describeVerdict } from "../check.ts";
 import { describeStore, followLink, type KeptStore } from "../stores/store-setting.ts";
 import { type Finding, fail, pass, type Subject, warn } from "./finding.ts";

@@ -1,6 +1,6 @@
 // What `check` has found out about a store, and how it is printed.
 
-import { labelledRows } from "../../serve/wrapped-text.ts";
+import { labelledRows } from "../../terminal/wrapped-text.ts";
 
 /** More findings than this are only counted. */
 const findingsShown = 20;

@@ -13,7 +13,7 @@ import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
 import { hasExportName } from "../../files/export-name.ts";
 import { isCompressed } from "../../files/not-text.ts";
-import { asTyped, asWord } from "../../program-name.ts";
+import { asTyped, asWord } from "../../terminal/program-name.ts";
 import { CheckReport } from "./check-report.ts";
 import { formatBytes } from "./store-summary.ts";
 

@@ -1,7 +1,7 @@
 // Advice for input that should be a JSON array of items, but is something else.
 
+import { printable } from "../../terminal/text.ts";
 import { isJson } from "../fields.ts";
-import { printable } from "../terminal.ts";
 
 /** `start` is the beginning of the input. */
 export function arrayAdvice(start: string): string {

@@ -2,9 +2,9 @@
 // an item counts as not done, and the user has to know that.
 
 import { isMark } from "../../items/done-mark.ts";
+import { printable, shorten } from "../../terminal/text.ts";
 import { displayText, doneFieldOf } from "../fields.ts";
 import { countOf } from "../output.ts";
-import { printable, shorten } from "../terminal.ts";
 import type { FileItem } from "./item-formats.ts";
 
 const shownColumns = 30;

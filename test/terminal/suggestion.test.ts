@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { closest } from "../../src/serve/suggestion.ts";
+import { closest } from "../../src/terminal/suggestion.ts";
 
 const words = ["list", "add", "remove", "--port", "--https-port", "--json", "--password-file", "TODOITEMS_PORT"];
 

@@ -2,7 +2,7 @@
 // so that all of them can be shown at once.
 
 import { parseArgs } from "node:util";
-import { asWord } from "../program-name.ts";
+import { asWord } from "./program-name.ts";
 import { closest } from "./suggestion.ts";
 
 /**

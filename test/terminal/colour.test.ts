@@ -1,7 +1,7 @@
 // Tests in which cases output is coloured.
 
 import { expect, test } from "bun:test";
-import { usesColour } from "../../src/serve/colour.ts";
+import { usesColour } from "../../src/terminal/colour.ts";
 
 for (const [where, isTTY, environment, isColoured] of [
   ["on a terminal", true, {}, true],

@@ -1,7 +1,7 @@
 // Text for the terminal: its styles, which characters must not reach it, and how it is fitted to a number of columns.
 
-import { usesColour } from "../serve/colour.ts";
-import type { Environment } from "../serve/environment.ts";
+import { usesColour } from "./colour.ts";
+import type { Environment } from "./environment.ts";
 
 export interface Style {
   bold(text: string): string;

@@ -2,7 +2,7 @@
 // started.
 
 import { expect, test } from "bun:test";
-import { asWord } from "../../src/program-name.ts";
+import { asWord } from "../../src/terminal/program-name.ts";
 import { projectFolder, runProgram } from "../program.ts";
 
 test("a program that npx has started names npx in its messages", async () => {
