@@ -69,6 +69,12 @@ export interface WatchOptions extends RequestOptions {
    * That is so in React Native, unless the client uses the `fetch` of `expo/fetch`. Default: 5,000.
    */
   readonly pollMs?: number;
+  /**
+   * Whether every connection begins with a document of the changes since the last one, so that all of them are known
+   * when the connection counts as made.
+   * @internal
+   */
+  readonly documentFirst?: boolean;
   /** How long the feed may be silent before it counts as lost. Default: 60,000. */
   readonly feedSilenceMsMax?: number;
 }
@@ -133,11 +139,11 @@ class Feed<Item> {
    * feed. Throws if the connection breaks or the feed ends.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
-    const { signal, pollMs = 5_000 } = this.#options;
+    const { signal, documentFirst, pollMs = 5_000 } = this.#options;
     for (let resyncs = 0; ; resyncs++) {
       // Where replies cannot be streamed, a request for the feed is never answered. So if no reply has shown yet whether
       // they can, a document must come first.
-      while (this.#token === undefined || !this.#requester.streams) {
+      while (this.#token === undefined || !this.#requester.streams || documentFirst) {
         const reply = await this.#open("delta");
         if (!reply) return;
         yield* this.#document(reply);
