@@ -5,8 +5,8 @@ import { sameFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
 import { type HttpError, hasStatus, isTodoError, type PreconditionFailedError } from "./errors.ts";
 import type { ItemRequests } from "./item-requests.ts";
-import type { LiveConnection, LiveList } from "./live-list.ts";
-import { type Edit, type ItemState, type Outbox, reconciled, replaced, without } from "./outbox.ts";
+import type { ItemState, LiveConnection, LiveList } from "./live-list.ts";
+import { type Edit, type Outbox, reconciled, replaced, without } from "./outbox.ts";
 import { backoffMs, type Requester } from "./requester.ts";
 import type { WatchEvent } from "./watch.ts";
 
@@ -31,6 +31,8 @@ export class EditSender {
   readonly #parts: EditSenderParts;
   /** The store that answers. Undefined while the list is not connected. */
   #connected: { readonly epoch: string | undefined; readonly isPolling: boolean } | undefined;
+  /** False if another store may have taken over since the last poll. */
+  #isProven = false;
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
@@ -46,8 +48,15 @@ export class EditSender {
 
   connectionIs(connection: LiveConnection): void {
     const isConnected = connection.kind === "live" || connection.kind === "polling";
-    this.#connected = isConnected ? { epoch: connection.epoch, isPolling: connection.kind === "polling" } : undefined;
-    if (isConnected) this.readOnly = connection.readOnly;
+    this.#isProven = isConnected;
+    this.#connected = undefined;
+    if (!isConnected) return;
+    const { epoch, readOnly } = connection;
+    this.#connected = { epoch, isPolling: connection.kind === "polling" };
+    this.readOnly = readOnly;
+    // Edits that were made before any store was known are for this one.
+    if (epoch !== undefined && this.#parts.outbox().some((edit) => edit.epoch === undefined))
+      void this.#parts.commit((outbox) => outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })));
   }
 
   /** An item of an `add` whose response was lost has shown up, or its removal has. So the `add` was stored. */
@@ -76,7 +85,7 @@ export class EditSender {
 
   /** Sends edits until none is left to send, or until they must wait. */
   async send(): Promise<void> {
-    if (this.#isRunning) return;
+    if (this.#isRunning || !this.#proves()) return;
     this.#isRunning = true;
     let count = 0;
     for (let edit = this.#next(); edit; edit = this.#next(), count++) {
@@ -89,6 +98,14 @@ export class EditSender {
     // Without a feed, nothing tells us of our own edits before the next poll.
     if (count > 0 && this.#connected?.isPolling) this.#parts.list().reconnect();
     this.#parts.onChange();
+  }
+
+  /** A feed would have ended if another store had taken over. A poll must come right before the edits. */
+  #proves(): boolean {
+    const isProven = this.#isProven || !this.#connected?.isPolling || this.#connected.epoch === undefined;
+    if (!isProven && this.#next()) this.#parts.list().reconnect();
+    this.#isProven = false;
+    return isProven;
   }
 
   /** Tries again now, for example because there are new credentials. */
@@ -117,33 +134,38 @@ export class EditSender {
     return undefined;
   }
 
-  async #attempt(first: Edit): Promise<Outcome> {
+  async #attempt({ number }: Edit): Promise<Outcome> {
     const { outbox, commit, list } = this.#parts;
     const epoch = this.#connected?.epoch;
-    let edit = first;
+    // The user may change the edit until it is marked. So it is looked up again each time.
+    const find = (edits = outbox()) => edits.find((edit) => edit.number === number);
+    const first = find();
     // The edit before it has left no ETag. So compare it with the list.
-    if (edit.kind !== "add" && edit.etag === undefined && epoch !== undefined) {
-      await this.#meet(edit, list().textOf(edit.id), false);
-      const next = outbox().find(({ number }) => number === first.number);
-      if (!next || next.theirs) return "next";
-      edit = next;
-    }
-    const marked = { ...edit, sent: true, epoch: edit.epoch ?? epoch };
+    if (first && first.kind !== "add" && first.etag === undefined && epoch !== undefined)
+      await this.#meet(first, list().states.get(first.id), false);
+    let marked: Edit | undefined;
+    let wasSent = false;
+    const mark = (edits: Outbox) => {
+      const edit = find(edits);
+      if (!edit || edit.theirs || edit.problem) return edits;
+      wasSent = edit.sent;
+      marked = { ...edit, sent: true };
+      return replaced(edits, marked);
+    };
     try {
       // The device must know that the edit may be stored before anybody stores it.
-      await commit((edits) => replaced(edits, marked), true);
+      await commit(mark, true);
     } catch {
       return this.#later(undefined);
     }
     // The change feed may have shown in the meantime that the edit is stored.
-    if (!outbox().includes(marked)) return "next";
-    this.sending = marked.number;
+    if (!marked || !outbox().includes(marked)) return "next";
+    this.sending = number;
     this.#parts.onChange();
     try {
-      const etag = await this.#request(marked, epoch);
-      return await this.#answered(marked, edit.sent, etag);
+      return await this.#answered(marked, wasSent, await this.#request(marked, epoch));
     } catch (error) {
-      return this.#failed(marked, edit.sent, error);
+      return this.#failed(marked, wasSent, error);
     }
   }
 
@@ -168,7 +190,7 @@ export class EditSender {
       await this.#parts.commit((outbox) => replaced(outbox, { ...edit, sent: wasSent }));
       return "stop";
     }
-    await this.#stored(edit, edit.kind === "remove" ? undefined : { json: edit.mine, etag });
+    await this.#stored(edit, edit.kind === "remove" ? { etag: edit.etag } : { json: edit.mine, etag });
     return "next";
   }
 
@@ -181,13 +203,13 @@ export class EditSender {
       if (!later || later.kind === "add" || later.etag !== undefined) return rest;
       return this.#settled(rest, later, reconciled(later, now, false));
     });
-    this.#put(edit.id, now);
+    if (now) this.#put(edit.id, now);
     // Another store answers at this address by now. The list must find out before anything else is sent.
     if (this.#isOtherStore(now?.etag)) list().reconnect();
   }
 
-  #put(id: string, now: ItemState | undefined): void {
-    if (!this.#isOtherStore(now?.etag)) this.#parts.list().put(id, now?.json, now?.etag);
+  #put(id: string, { json, etag }: ItemState): void {
+    if (!this.#isOtherStore(etag)) this.#parts.list().put(id, json, etag);
   }
 
   #isOtherStore(etag: string | undefined): boolean {
@@ -196,9 +218,11 @@ export class EditSender {
 
   /** Compares an edit with the state of its item now. */
   async #meet(edit: Edit, now: ItemState | undefined, mayBeStored: boolean): Promise<void> {
-    const next = reconciled(edit, now, mayBeStored);
-    if (!next) await this.#stored(edit, now);
-    else await this.#parts.commit((outbox) => this.#settled(outbox, edit, next));
+    if (!reconciled(edit, now, mayBeStored)) return this.#stored(edit, now);
+    await this.#parts.commit((outbox) => {
+      const current = outbox.find(({ number }) => number === edit.number);
+      return current ? this.#settled(outbox, current, reconciled(current, now, mayBeStored)) : outbox;
+    });
   }
 
   #settled(outbox: Outbox, edit: Edit, next: Edit | undefined): Outbox {
@@ -213,10 +237,9 @@ export class EditSender {
     if (isTodoError(error, "PreconditionFailedError")) return this.#changedByOthers(edit, wasSent, error);
     if (isCode(error, 404, "RecordNotFound") && edit.kind !== "add") {
       await this.#meet(edit, undefined, wasSent);
-      this.#put(edit.id, undefined);
       return "next";
     }
-    if (isCode(error, 409, "TodoItemIDInUse") && edit.kind === "add") return this.#taken(edit, wasSent, error);
+    if (isCode(error, 409, "TodoItemIDInUse") && edit.kind === "add") return this.#taken(edit);
     if (hasStatus(error, 401)) {
       this.needsCredentials = true;
       await this.#parts.commit((outbox) => replaced(outbox, { ...edit, sent: wasSent }));
@@ -237,20 +260,20 @@ export class EditSender {
     return "next";
   }
 
-  /** The ID of an `add` is taken. If an earlier attempt may be stored, or the ID is our own, that is the reason. */
-  async #taken(edit: Edit, wasSent: boolean, conflict: HttpError): Promise<Outcome> {
-    const { requester } = this.#parts;
+  /** The ID of an `add` is taken. If it was made for the `add`, an earlier attempt is stored. */
+  async #taken(edit: Edit): Promise<Outcome> {
+    const { requester, commit } = this.#parts;
+    let now: ItemState | undefined;
     try {
       const reply = await requester.send({ method: "GET", url: requester.itemUrl(edit.id) });
-      const now = { json: await reply.text(), etag: reply.etag };
-      if (!(wasSent || edit.isOwnId || sameFields(edit.mine ?? "", now.json))) return this.#refused(edit, conflict);
-      await this.#stored(edit, now);
+      now = { json: await reply.text(), etag: reply.etag };
     } catch (error) {
       // The item was deleted since. Or the server cannot send a single item: then the list will show it.
       if (!hasStatus(error, 404, 405)) return this.#later(error);
-      if (!(wasSent || edit.isOwnId)) return this.#refused(edit, conflict);
-      await this.#stored(edit, undefined);
     }
+    if (edit.isOwnId || (now?.json !== undefined && sameFields(edit.mine ?? "", now.json)))
+      await this.#stored(edit, now);
+    else await commit((outbox) => this.#settled(outbox, edit, { ...edit, sent: false, theirs: now ?? {} }));
     return "next";
   }
 

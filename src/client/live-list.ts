@@ -52,6 +52,13 @@ interface Entry<Item> {
   readonly watched: WatchedItem<Item>;
 }
 
+/** The text and the ETag of an item at one moment. */
+export interface ItemState {
+  /** Undefined if the item is gone. */
+  readonly json?: string | undefined;
+  readonly etag?: string | undefined;
+}
+
 /** A list that was kept on the device, or is to be kept there, with the token that names its state. */
 export interface ListCopy {
   readonly token: string | undefined;
@@ -94,11 +101,11 @@ export class LiveList<Item> {
   }
 
   /**
-   * The exact texts of the items, in the order of the list.
+   * The exact texts of the items with their ETags, in the order of the list.
    * @internal
    */
-  get texts(): ReadonlyMap<string, string> {
-    return new Map(this.#inOrder().map(({ json, watched }) => [watched.id, json]));
+  get states(): ReadonlyMap<string, ItemState> {
+    return new Map(this.#inOrder().map(({ json, watched: { id, etag } }) => [id, { json, etag }]));
   }
 
   /**
@@ -128,26 +135,20 @@ export class LiveList<Item> {
     this.#publish();
   }
 
-  /** @internal */
-  textOf(id: string): { readonly json: string; readonly etag: string | undefined } | undefined {
-    const entry = this.#entries.get(id);
-    return entry && { json: entry.json, etag: entry.watched.etag };
-  }
-
   /**
-   * Takes over what the response to a write says about an item, so that the change feed need not repeat it first. The
-   * item is undefined if it is gone.
+   * Takes over what the response to a write says about an item, so that the change feed need not repeat it first. If
+   * `json` is undefined, the state with this ETag was removed. The feed may have been faster, and know something newer.
    * @internal
    */
   put(id: string, json: string | undefined, etag: string | undefined): void {
-    const version = parseToken(etag ?? "")?.version;
-    const position = this.#entries.get(id)?.watched.position ?? version ?? Number.MAX_SAFE_INTEGER;
+    const before = this.#entries.get(id)?.watched;
+    if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
+    const position = before?.position ?? parseToken(etag ?? "")?.version ?? Number.MAX_SAFE_INTEGER;
     if (json === undefined) this.#entries.delete(id);
-    else
-      this.#entries.set(
-        id,
-        this.#entryOf({ id, item: { item: this.#requester.options.codec.parse(json), json }, etag, position }),
-      );
+    else {
+      const item = { item: this.#requester.options.codec.parse(json), json };
+      this.#entries.set(id, this.#entryOf({ id, item, etag, position }));
+    }
     this.#hasNewItems = true;
     this.#publish();
   }

@@ -4,7 +4,7 @@
 import { parseToken } from "../items/token.ts";
 import { EditSender } from "./edit-sender.ts";
 import { idIn, readObject, sameId, withEdits } from "./item-text.ts";
-import { LiveList, type LiveListOptions } from "./live-list.ts";
+import { type ItemState, LiveList, type LiveListOptions } from "./live-list.ts";
 import { type Conflict, type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import type { KeptValues } from "./offline-storage.ts";
 import { type Edit, insisted, type Outbox, overlaid, replaced, type UserEdit, withEdit } from "./outbox.ts";
@@ -16,6 +16,7 @@ export interface EngineOptions<Item> extends LiveListOptions {
 
 /** How long nothing may change before the copy is kept. */
 const quietMs = 1_000;
+const readOnlyProblem = "The service is read-only: it stores no edits.";
 
 export class OfflineEngine<Item> {
   readonly #parts: ClientParts<Item>;
@@ -30,6 +31,8 @@ export class OfflineEngine<Item> {
   #keepsCopy = false;
   #storageError: unknown;
   #outbox: Outbox = [];
+  /** The items without the edits, as the last snapshot shows them. The user has not seen anything newer. */
+  #seen: ReadonlyMap<string, ItemState> = new Map();
   #lastNumber = 0;
   /** True if the outbox in memory is newer than the one that is kept. */
   #isBehind = false;
@@ -37,6 +40,7 @@ export class OfflineEngine<Item> {
   #syncs = 0;
   #unfollow: (() => void) | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
+  #isStarted = false;
   #isClosed = false;
 
   constructor(parts: ClientParts<Item>, options: EngineOptions<Item>) {
@@ -79,21 +83,30 @@ export class OfflineEngine<Item> {
   /** Shows the copy that is kept on the device. */
   async readCopy(kept: KeptValues): Promise<void> {
     const copy = await kept.readCopy();
-    // Whatever has come from the service in the meantime is newer.
-    if (copy && !this.#list.getSnapshot().status.loaded) this.#list.startFrom(copy, true);
-    this.#publish();
+    if (copy) this.#list.startFrom(copy, true);
   }
 
-  /** Takes over the outbox that is kept on the device. From now on, this engine keeps it. Undefined: it keeps nothing. */
-  async keep(kept: KeptValues | undefined, keepsCopy: boolean): Promise<void> {
+  /** Takes over the outbox that is kept on the device. From now on, this engine keeps it. */
+  async keep(kept: KeptValues, keepsCopy: boolean): Promise<void> {
     await this.#exclusive(async () => {
-      const earlier = (await kept?.readOutbox()) ?? [];
+      const outbox = await kept.readOutbox();
       this.#kept = kept;
-      this.#outbox = earlier.map((edit) => ({ ...edit, number: ++this.#lastNumber }));
-      this.#keepsCopy = kept !== undefined && keepsCopy;
+      this.#keepsCopy = keepsCopy;
+      this.#outbox = outbox.map((edit) => ({ ...edit, number: ++this.#lastNumber }));
+      // This list may have passed events that show edits to be stored. The kept copy has not.
+      if (keepsCopy && this.#isStarted && outbox.some(({ sent }) => sent)) {
+        this.#list.startFrom(await kept.readCopy(), true);
+        this.#list.reconnect();
+      }
     });
     this.#publish();
     void this.#sender.send();
+  }
+
+  /** Until the outbox is there, nothing may be received that shows an edit to be stored. */
+  start(): void {
+    this.#isStarted = true;
+    this.#publish();
   }
 
   storageFailed(error: unknown): void {
@@ -113,7 +126,7 @@ export class OfflineEngine<Item> {
       const seen = codec.parse(base);
       const was = codec.stringify(seen);
       const mine = this.#edited(base, was, edit(seen), key);
-      return mine === base ? undefined : { kind: "change", id: key, base, mine, etag: this.#list.textOf(key)?.etag };
+      return mine === base ? undefined : { kind: "change", id: key, base, mine, etag: this.etagOf(key) };
     }, id);
   }
 
@@ -121,12 +134,20 @@ export class OfflineEngine<Item> {
     await this.#edit((shown, key) => {
       const base = shown.get(key);
       if (base === undefined) return undefined;
-      return { kind: "remove", id: key, base, etag: this.#list.textOf(key)?.etag };
+      return { kind: "remove", id: key, base, etag: this.etagOf(key) };
     }, id);
   }
 
+  /** Shows what the service has confirmed: a new state of an item, or without an item its removal. */
+  took(id: string, { item, etag }: { readonly item?: Item; readonly etag: string | undefined }): void {
+    if (etag?.endsWith('-not-kept"')) throw new Error(readOnlyProblem);
+    const { codec } = this.#parts.requester.options;
+    if (item === undefined) this.#list.put(id.toLowerCase(), undefined, this.etagOf(id));
+    else if (etag !== undefined) this.#list.put(id.toLowerCase(), codec.stringify(item), etag);
+  }
+
   etagOf(id: string): string | undefined {
-    return this.#list.textOf(id.toLowerCase())?.etag;
+    return this.#seen.get(id.toLowerCase())?.etag;
   }
 
   async resolve(id: string, choice: Resolution<Item>): Promise<void> {
@@ -219,9 +240,9 @@ export class OfflineEngine<Item> {
     make: (shown: ReadonlyMap<string, string>, key: string) => Omit<UserEdit, "number" | "epoch"> | undefined,
     id = "",
   ): Promise<void> {
-    if (this.#view.snapshot.status.readOnly) throw new Error("The service is read-only: it stores no edits.");
+    if (this.#view.snapshot.status.readOnly) throw new Error(readOnlyProblem);
     await this.#commit((outbox) => {
-      const edit = make(overlaid(this.#list.texts, outbox), id.toLowerCase());
+      const edit = make(overlaid(this.#seen, outbox), id.toLowerCase());
       const epoch = parseToken(this.#list.token ?? "")?.epoch;
       return edit ? withEdit(outbox, { ...edit, epoch, number: ++this.#lastNumber }) : outbox;
     }, true);
@@ -269,7 +290,8 @@ export class OfflineEngine<Item> {
 
   /** Follows the list while somebody subscribes, or while there are edits to send. */
   #follow(): void {
-    const isWanted = !this.#isClosed && (this.#listeners.size > 0 || this.#syncs > 0 || this.#sender.hasWork);
+    const isWanted =
+      this.#isStarted && !this.#isClosed && (this.#listeners.size > 0 || this.#syncs > 0 || this.#sender.hasWork);
     if (isWanted && !this.#unfollow) this.#unfollow = this.#list.subscribe(() => this.#publish());
     else if (!isWanted && this.#unfollow) {
       this.#unfollow();
@@ -280,8 +302,9 @@ export class OfflineEngine<Item> {
   #publish(): void {
     const { status } = this.#list.getSnapshot();
     const { readOnly, needsCredentials, sending } = this.#sender;
+    this.#seen = this.#list.states;
     const isNew = this.#view.update(
-      this.#list.texts,
+      this.#seen,
       this.#outbox,
       {
         ...status,

@@ -85,7 +85,7 @@ export class OfflineList<Item> {
     const json = given === undefined ? withId(object, id) : object.text;
     const { queues, engine } = await this.#started();
     if (queues) await engine.add(json, id, given === undefined);
-    else stored(await this.#client.create(requester.options.codec.parse(json)));
+    else engine.took(id, await this.#client.create(requester.options.codec.parse(json)));
     return id.toLowerCase();
   }
 
@@ -93,13 +93,13 @@ export class OfflineList<Item> {
   async change(id: string, edit: (item: Item) => Item): Promise<void> {
     const { queues, engine } = await this.#started();
     if (queues) await engine.change(id, edit);
-    else stored(await this.#client.change(id, edit));
+    else engine.took(id, await this.#client.change(id, edit));
   }
 
   async remove(id: string): Promise<void> {
     const { queues, engine } = await this.#started();
     if (queues) await engine.remove(id);
-    else stored(await this.#client.remove(id, { ifMatch: engine.etagOf(id) }));
+    else engine.took(id, await this.#client.remove(id, { ifMatch: engine.etagOf(id) }));
   }
 
   /** Resolves the conflict of this item's edit, in favour of one side or with another item. */
@@ -209,7 +209,7 @@ class EngineHost<Item> {
     this.#key = key;
     this.#locks = "locks" in options ? options.locks : browserLocks();
     if (failure !== undefined) this.engine.storageFailed(failure);
-    this.ready = this.#start(failure !== undefined);
+    this.ready = this.#start(failure !== undefined).then(() => this.engine.start());
   }
 
   async close(): Promise<void> {
@@ -284,8 +284,4 @@ function browserLocks(): Locks | null | undefined {
   const navigator: unknown = Reflect.get(globalThis, "navigator");
   if (!isBrowser || typeof navigator !== "object" || navigator === null) return undefined;
   return Reflect.get(navigator, "product") === "ReactNative" ? undefined : (Reflect.get(navigator, "locks") ?? null);
-}
-
-function stored({ etag }: { readonly etag: string | undefined }): void {
-  if (etag?.endsWith('-not-kept"')) throw new Error("The service is read-only: it stores no edits.");
 }

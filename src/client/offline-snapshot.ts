@@ -2,7 +2,7 @@
 // until something about them changes, so that user interfaces can compare them with `===`.
 
 import type { ItemCodec } from "./codecs.ts";
-import type { ListStatus } from "./live-list.ts";
+import type { ItemState, ListStatus } from "./live-list.ts";
 import { type Edit, type EditProblem, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
@@ -84,14 +84,14 @@ export class OfflineView<Item> {
 
   /** Makes a new snapshot. Returns false if nothing has changed. */
   update(
-    texts: ReadonlyMap<string, string>,
+    items: ReadonlyMap<string, ItemState>,
     outbox: Outbox,
     status: OfflineStatus,
     stateOf: (edit: Edit) => "waiting" | "sending" | "held",
   ): boolean {
     const before = this.snapshot;
     this.snapshot = {
-      items: kept(before.items, this.#items(texts, outbox)),
+      items: kept(before.items, this.#items(items, outbox)),
       pending: kept(before.pending, this.#pending(outbox, stateOf)),
       status: isSame(before.status, status) ? before.status : status,
     };
@@ -106,9 +106,9 @@ export class OfflineView<Item> {
     return { id, base: seen, mine: wanted, theirs: other };
   }
 
-  #items(texts: ReadonlyMap<string, string>, outbox: Outbox): OfflineItem<Item>[] {
+  #items(items: ReadonlyMap<string, ItemState>, outbox: Outbox): OfflineItem<Item>[] {
     const edited = new Set(outbox.map(({ id }) => id));
-    const shown = Array.from(overlaid(texts, outbox), ([id, text]) => {
+    const shown = Array.from(overlaid(items, outbox), ([id, text]) => {
       const before = this.#shown.get(id);
       const pending = edited.has(id);
       if (before?.text === text && before.entry.pending === pending) return [id, before] as const;

@@ -2,6 +2,7 @@
 // and what an edit means if its item is not what the user saw. An outbox is a value: each function returns a new one.
 
 import { mergeFields, sameFields } from "../items/field-merge.ts";
+import type { ItemState } from "./live-list.ts";
 
 export interface Edit {
   /** Names the edit while it is in the outbox. */
@@ -31,11 +32,6 @@ export interface EditProblem {
   readonly status: number;
   readonly code: string | undefined;
   readonly detail: string;
-}
-
-export interface ItemState {
-  readonly json?: string | undefined;
-  readonly etag?: string | undefined;
 }
 
 export type Outbox = readonly Edit[];
@@ -102,8 +98,8 @@ export function insisted(edit: Edit, mine: string | undefined): Edit {
 }
 
 /** The texts of the items with the edits on top, by ID, in the order of the list. New items come last. */
-export function overlaid(texts: ReadonlyMap<string, string>, outbox: Outbox): ReadonlyMap<string, string> {
-  const shown = new Map(texts);
+export function overlaid(items: ReadonlyMap<string, ItemState>, outbox: Outbox): ReadonlyMap<string, string> {
+  const shown = new Map(Array.from(items, ([id, { json = "" }]) => [id, json]));
   for (const { id, kind, base, mine = "", theirs } of outbox) {
     const before = shown.get(id);
     // If a removal is in conflict, the item stays visible until somebody has decided.
