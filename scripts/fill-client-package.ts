@@ -7,6 +7,6 @@ import { join } from "node:path";
 const project = join(import.meta.dir, "..");
 const target = join(project, "packages/client");
 rmSync(join(target, "dist"), { recursive: true, force: true });
-for (const path of ["dist/client.js", "dist/types", "LICENSE"])
+for (const path of ["dist/client", "dist/types", "LICENSE"])
   cpSync(join(project, path), join(target, path), { recursive: true });
 cpSync(join(project, "docs/client.md"), join(target, "README.md"));

@@ -14,6 +14,7 @@ import { checksAnswers, Program, projectFolder } from "./program.ts";
 const folder = temporaryFolder();
 const modules = join(folder.path, "node_modules");
 const clientFolder = "./packages/client";
+const clientFiles = ["index.js", "offline.js", "shared.js"];
 /** A project that has installed only the client's package. */
 const alone = join(folder.path, "alone");
 const project = (name: string) => join(projectFolder, "node_modules", name);
@@ -71,7 +72,8 @@ describe("the package", () => {
       "bin/bunfig.toml",
       "bin/tsconfig.json",
       "src/main.ts",
-      "dist/client.js",
+      "dist/client/index.js",
+      "dist/client/offline.js",
       "LICENSE",
       "README.md",
     ])
@@ -85,9 +87,10 @@ describe("the package", () => {
       'import { jsonText, TodoClient } from "todoitems/client"; console.log(new TodoClient("http://x/", { codec: jsonText }).url);',
     );
     expect(await run(["node", "use.mjs"])).toMatchObject({ stdout: "http://x/api/todoitems/\n" });
-    expect(await Bun.file(join(modules, "todoitems/dist/client.js")).text()).not.toMatch(
-      /^import |\bfrom "|require\(/m,
-    );
+    for (const file of clientFiles)
+      expect(await Bun.file(join(modules, "todoitems/dist/client", file)).text()).not.toMatch(
+        /\bfrom "(?!\.\/shared\.js")|require\(/m,
+      );
   });
 
   test("the client's types are correct in a strict project that has only the web's types", async () => {
@@ -172,20 +175,20 @@ describe("the client's package", () => {
     ]);
     expect(readdirSync(installed).sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
     const files = readdirSync(join(installed, "dist"), { recursive: true }).map(String);
-    expect(files.filter((file) => file.includes(".") && !file.endsWith(".d.ts"))).toEqual(["client.js"]);
-    expect(files).toContain("types/client/index.d.ts");
+    expect(files.filter((file) => file.includes(".") && !file.endsWith(".d.ts")).sort()).toEqual(
+      clientFiles.map((file) => `client/${file}`),
+    );
+    for (const name of ["index", "offline"]) expect(files).toContain(`types/client/${name}.d.ts`);
     expect(Object.keys(clientManifest).filter((name) => name.toLowerCase().includes("dependencies"))).toEqual([]);
   });
 
   test("it has the version, the licence and the code of todoitems/client", async () => {
     const { version, license, engines } = manifest;
     expect(clientManifest).toMatchObject({ version, license, engines });
-    const [alone, inside] = await Promise.all(
-      [join(installed, "dist/client.js"), join(modules, "todoitems/dist/client.js")].map((path) =>
-        Bun.file(path).text(),
-      ),
-    );
-    expect(alone).toBe(inside ?? "");
+    for (const file of clientFiles)
+      expect(await Bun.file(join(installed, "dist/client", file)).text()).toBe(
+        await Bun.file(join(modules, "todoitems/dist/client", file)).text(),
+      );
   });
 
   test("it creates, changes, lists and follows items in Node, without Bun, and the process ends by itself", async () => {
@@ -213,10 +216,22 @@ describe("the client's package", () => {
     await program.stop();
   });
 
+  test("every public method works in a context like React Native", async () => {
+    const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+    cpSync(join(projectFolder, "test/client/reduced-context.ts"), join(alone, "reduced-context.ts"));
+    expect(await run([...bunCommand, "reduced-context.ts", program.origin], alone)).toEqual({
+      exitCode: 0,
+      stdout: "complete\n",
+      stderr: "",
+    });
+    await program.stop();
+  });
+
   test("its types are exact in a strict project that has only the web's types", async () => {
     writeFileSync(
       join(alone, "use.ts"),
       `import { type LiveList, type LiveListSnapshot, TodoClient, type WatchedItem } from "todoitems-client";
+       import { indexedDbStorage, OfflineList, type OfflineSnapshot } from "todoitems-client/offline";
        interface Item { readonly ID: string; readonly Price: number }
        const todo = new TodoClient<Item>("/");
        const { item, etag } = await todo.change("", async ({ Price, ...rest }) => ({ ...rest, Price: Price + 1 }));
@@ -226,7 +241,7 @@ describe("the client's package", () => {
        // @ts-expect-error a price is a number
        await todo.change("", (item) => ({ ...item, Price: "1" }));
        const list: LiveList<Item> = todo.liveList({ pollMs: 1_000 });
-       const { items, connection }: LiveListSnapshot<Item> = list.getSnapshot();
+       const { items, status: { connection } }: LiveListSnapshot<Item> = list.getSnapshot();
        const entries: readonly WatchedItem<Item>[] = items;
        if (connection.kind === "lost") console.log(price, tag, entries, connection.error.url, connection.retryInMs);
        else if (connection.kind === "live") console.log(connection.epoch);
@@ -234,6 +249,13 @@ describe("the client's package", () => {
        list.getSnapshot().items.push(items[0]);
        const unsubscribe: () => void = list.subscribe(() => {});
        unsubscribe();
+       const offline = new OfflineList(todo, { storage: () => localStorage, onConflict: ({ theirs }) => theirs });
+       const added: string = await offline.add({ Price: 1 });
+       await offline.resolve(added, "mine");
+       const { pending, status }: OfflineSnapshot<Item> = offline.getSnapshot();
+       console.log(pending[0]?.conflict?.theirs?.Price, status.kept, indexedDbStorage());
+       // @ts-expect-error a price is a number
+       await offline.change(added, (item) => ({ ...item, Price: "1" }));
        for await (const { token } of todo.watch({ since: "" })) console.log(token?.length);`,
     );
     await expectCorrectTypes(alone);

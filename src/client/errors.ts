@@ -131,15 +131,21 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
    * changed the item after that.
    */
   readonly mayBeStored: boolean;
+  /**
+   * The exact text of the current item.
+   * @internal
+   */
+  readonly currentText: string | undefined;
 
   constructor(
     request: RequestName,
-    refusal: ErrorReply,
+    refusal: ErrorReply & { readonly currentText: string | undefined },
     current: Item | undefined,
     currentEtag: string | undefined,
     mayBeStored = false,
   ) {
     super(request, refusal);
+    this.currentText = refusal.currentText;
     this.current = current;
     this.currentEtag = currentEtag;
     this.mayBeStored = mayBeStored;

@@ -1,6 +1,8 @@
 // The list as a value that stays current, for user interfaces. `subscribe` and `getSnapshot` are what React's
 // `useSyncExternalStore` expects. Other libraries can use them in the same way.
 
+import { parseToken } from "../items/token.ts";
+import type { Change } from "./change-document.ts";
 import { hasStatus } from "./errors.ts";
 import type { ParseItem } from "./reply.ts";
 import type { Requester } from "./requester.ts";
@@ -50,9 +52,29 @@ interface Entry<Item> {
   readonly watched: WatchedItem<Item>;
 }
 
+/** The text and the ETag of an item at one moment. */
+export interface ItemState {
+  /** Undefined if the item is gone. */
+  readonly json?: string | undefined;
+  readonly etag?: string | undefined;
+}
+
+/** A list that was kept on the device, or is to be kept there, with the token that names its state. */
+export interface ListCopy {
+  readonly token: string | undefined;
+  readonly items: readonly Omit<Change, "version">[];
+}
+
+/** Notified before there is a new snapshot. */
+export interface LiveListObserver {
+  onEvent(event: WatchEvent<unknown>): void;
+  onConnection(connection: LiveConnection): void;
+}
+
 export class LiveList<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: LiveListOptions;
+  readonly #observer: LiveListObserver | undefined;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
   /** Ends the current connection. Undefined while nobody is subscribed. */
   #controller: AbortController | undefined;
@@ -67,9 +89,68 @@ export class LiveList<Item> {
   #hasNewItems = false;
   #publishing: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(requester: Requester<Item>, options: LiveListOptions) {
+  constructor(requester: Requester<Item>, options: LiveListOptions, observer?: LiveListObserver) {
     this.#requester = requester;
     this.#options = options;
+    this.#observer = observer;
+  }
+
+  /** @internal */
+  get token(): string | undefined {
+    return this.#token;
+  }
+
+  /**
+   * The exact texts of the items with their ETags, in the order of the list.
+   * @internal
+   */
+  get states(): ReadonlyMap<string, ItemState> {
+    return new Map(this.#inOrder().map(({ json, watched: { id, etag } }) => [id, { json, etag }]));
+  }
+
+  /**
+   * The list as it can be kept on the device.
+   * @internal
+   */
+  get copy(): ListCopy {
+    const items = this.#inOrder().map(({ json, watched: { id, etag, position } }) => ({ id, json, etag, position }));
+    return { token: this.#token, items };
+  }
+
+  /**
+   * Starts from a kept list. Without an argument, forgets the list. The next connection continues from there.
+   * @internal
+   */
+  startFrom({ token, items }: ListCopy = { token: undefined, items: [] }, loaded = false): void {
+    const { codec } = this.#requester.options;
+    this.#entries = new Map(
+      items.map(({ id, json = "", etag, position }) => [
+        id,
+        { json, watched: { id, item: codec.parse(json), etag, position } },
+      ]),
+    );
+    this.#token = token;
+    this.#hasNewItems = true;
+    this.#change({ loaded });
+    this.#publish();
+  }
+
+  /**
+   * Takes over what the response to a write says about an item, so that the change feed need not repeat it first. If
+   * `json` is undefined, the state with this ETag was removed. The feed may have been faster, and know something newer.
+   * @internal
+   */
+  put(id: string, json: string | undefined, etag: string | undefined): void {
+    const before = this.#entries.get(id)?.watched;
+    if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
+    const position = before?.position ?? parseToken(etag ?? "")?.version ?? Number.MAX_SAFE_INTEGER;
+    if (json === undefined) this.#entries.delete(id);
+    else {
+      const item = { item: this.#requester.options.codec.parse(json), json };
+      this.#entries.set(id, this.#entryOf({ id, item, etag, position }));
+    }
+    this.#hasNewItems = true;
+    this.#publish();
   }
 
   /** Returns the same object until something changes. */
@@ -126,7 +207,13 @@ export class LiveList<Item> {
       if (!signal.aborted) this.#connectionIs(connection);
     };
     try {
-      const options = { ...this.#options, signal, onState, since: this.#token };
+      const options = {
+        ...this.#options,
+        signal,
+        onState,
+        since: this.#token,
+        documentFirst: this.#observer !== undefined,
+      };
       for await (const event of watch(this.#requester, parseItem, options)) {
         if (signal.aborted) return;
         this.#take(event);
@@ -139,9 +226,12 @@ export class LiveList<Item> {
   #take(event: WatchEvent<ItemAndText<Item>>): void {
     if (event.kind === "snapshot") this.#entries = new Map(event.items.map((item) => [item.id, this.#entryOf(item)]));
     else if (event.kind === "removed") this.#entries.delete(event.id);
-    else this.#entries.set(event.id, this.#entryOf(event));
+    // A write may have told us about a newer state than this event does.
+    else if (!isOlder(event.etag, this.#entries.get(event.id)?.watched.etag))
+      this.#entries.set(event.id, this.#entryOf(event));
     this.#token = event.token;
     this.#hasNewItems = true;
+    this.#observer?.onEvent(event);
     this.#change(this.#next.status.loaded ? {} : { loaded: true });
   }
 
@@ -160,6 +250,7 @@ export class LiveList<Item> {
     const readOnly = "readOnly" in connection ? connection.readOnly : this.#next.status.readOnly;
     const needsCredentials = connection.kind === "failed" && hasStatus(connection.error, 401);
     this.#change({ connection, readOnly, needsCredentials });
+    this.#observer?.onConnection(connection);
   }
 
   #change(change: Partial<ListStatus>): void {
@@ -180,10 +271,12 @@ export class LiveList<Item> {
     for (const { listener } of [...this.#listeners]) listener();
   }
 
+  #inOrder(): Entry<Item>[] {
+    return [...this.#entries.values()].sort((one, other) => one.watched.position - other.watched.position);
+  }
+
   #sortedItems(): readonly WatchedItem<Item>[] {
-    const sorted = Array.from(this.#entries.values(), ({ watched }) => watched).sort(
-      (one, other) => one.position - other.position,
-    );
+    const sorted = this.#inOrder().map(({ watched }) => watched);
     const before = this.#next.items;
     return sorted.length === before.length && sorted.every((item, index) => item === before[index]) ? before : sorted;
   }
@@ -192,4 +285,10 @@ export class LiveList<Item> {
 function sameStatus(one: ListStatus, other: ListStatus): boolean {
   const { connection, loaded, readOnly } = one;
   return connection === other.connection && loaded === other.loaded && readOnly === other.readOnly;
+}
+
+/** Whether the first ETag names an older state than the second, in the same history of the store. */
+function isOlder(one: string | undefined, other: string | undefined): boolean {
+  const [first, second] = [parseToken(one ?? ""), parseToken(other ?? "")];
+  return first !== undefined && first.epoch === second?.epoch && first.version < second.version;
 }

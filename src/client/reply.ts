@@ -160,7 +160,7 @@ export class Reply {
    * Reads why the server refused the request. The reason comes from a problem document (a JSON error body), from plain
    * text, or from the status alone.
    */
-  async refusal(): Promise<ErrorReply & { readonly current: string | undefined }> {
+  async refusal(): Promise<ErrorReply & { readonly currentText: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text(errorLengthMax);
     const members = this.isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
@@ -172,7 +172,7 @@ export class Reply {
       code: said("code"),
       detail: said("detail") ?? said("title") ?? said("message") ?? (plain || statusText),
       retryAfterMs: this.#retryAfterMs(),
-      current: current?.startsWith("{") ? current : undefined,
+      currentText: current?.startsWith("{") ? current : undefined,
     };
   }
 

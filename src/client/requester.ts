@@ -138,8 +138,8 @@ export class Requester<Item> {
   async #refused(reply: Reply, hadCredentials: boolean): Promise<HttpError> {
     const refusal = await reply.refusal();
     if (refusal.status !== 412) return new HttpError(reply.request, refusal, hadCredentials);
-    const { current } = refusal;
-    const item = current === undefined ? undefined : this.parseItem(reply, current);
+    const { currentText } = refusal;
+    const item = currentText === undefined ? undefined : this.parseItem(reply, currentText);
     return new PreconditionFailedError(reply.request, refusal, item, reply.etag);
   }
 }

@@ -1,13 +1,13 @@
 // The client for a to-do service. It works with any server that implements the specification, in either of its two
-// forms. In form A, the path of every write contains the item's ID. In form B, the ID of a created or updated item is
-// only in the body. If a server lacks something optional (status 201, ETags, problem documents, the request for one
-// item), the client does without it.
+// forms. If a server lacks something optional (status 201, ETags, problem documents, the request for one item), the
+// client does without it.
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
 import type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 import { HttpError, hasStatus, isPassing, PreconditionFailedError, type TodoClientError } from "./errors.ts";
+import { ItemRequests } from "./item-requests.ts";
 import { hasId, idIn, idOf, newId, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
 import { ListReader } from "./list-reader.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
@@ -19,11 +19,10 @@ export class TodoClient<Item = TodoItem> {
   readonly #requester: Requester<Item>;
   readonly #listReader: ListReader;
   readonly #parseItem: ParseItem<Item>;
-  readonly #form: "a" | "b";
+  readonly #requests: ItemRequests;
   readonly #newId: () => string;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item> = {}) {
-    this.#form = options.form ?? "b";
     this.#newId = options.newId ?? newId;
     this.#requester = new Requester(baseUrl, {
       codec: options.codec ?? plainValues<Item>(),
@@ -33,8 +32,17 @@ export class TodoClient<Item = TodoItem> {
       retry: { limit: 2, delayMs: 300, delayMsMax: 10_000, ...options.retry },
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     });
+    this.#requests = new ItemRequests(this.#requester, options.form ?? "b");
     this.#listReader = new ListReader(this.#requester);
     this.#parseItem = (reply, json) => this.#requester.parseItem(reply, json);
+  }
+
+  /**
+   * What an `OfflineList` needs.
+   * @internal
+   */
+  get parts(): ClientParts<Item> {
+    return { requester: this.#requester, requests: this.#requests, newId: this.#newId };
   }
 
   /** The address of the list. */
@@ -159,7 +167,7 @@ export class TodoClient<Item = TodoItem> {
   async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
     return this.#requester.retrying(options, async (replyWasLost) => {
       try {
-        const { reply } = await this.#write("DELETE", this.#requester.itemUrl(id), options, this.#deleteBody(id));
+        const { reply } = await this.#requests.remove(id, options);
         return { etag: reply.etag };
       } catch (error) {
         // If the reply to an earlier attempt was lost, "not found" probably means that the earlier attempt deleted the
@@ -189,7 +197,7 @@ export class TodoClient<Item = TodoItem> {
 
   async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
     try {
-      const { reply, text } = await this.#write("POST", this.#writeUrl(id), options, json);
+      const { reply, text } = await this.#requests.create(id, json, options);
       // Some servers send an empty body, or something other than the item. Then the client returns the item that it
       // sent.
       const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
@@ -204,7 +212,7 @@ export class TodoClient<Item = TodoItem> {
 
   async #updateOnce(id: string, json: string, replyWasLost: boolean, options: WriteOptions) {
     try {
-      const { reply } = await this.#write("PUT", this.#writeUrl(id), options, json);
+      const { reply } = await this.#requests.update(id, json, options);
       return { etag: reply.etag };
     } catch (error) {
       // If the reply to an earlier attempt was lost, that attempt may have stored the item, so that `ifMatch` no longer
@@ -215,23 +223,6 @@ export class TodoClient<Item = TodoItem> {
       if (isStored) return { etag: currentEtag };
       throw new PreconditionFailedError(error, error, current, currentEtag, true);
     }
-  }
-
-  async #write(method: "POST" | "PUT" | "DELETE", url: string, { signal, ifMatch }: WriteOptions, body?: string) {
-    const reply = await this.#requester.send({ method, url, signal, body, headers: { "If-Match": ifMatch } });
-    return { reply, text: await reply.text() };
-  }
-
-  #writeUrl(id: string): string {
-    return this.#form === "a" ? this.#requester.itemUrl(id) : this.#requester.listUrl;
-  }
-
-  /**
-   * The body of a DELETE request. The specification (section Endpoints) lists a JSON TodoItem as a parameter of DELETE
-   * in form A, but not in form B.
-   */
-  #deleteBody(id: string): string | undefined {
-    return this.#form === "a" ? JSON.stringify({ ID: id }) : undefined;
   }
 
   #getList({ signal }: RequestOptions): Promise<Reply> {
@@ -268,6 +259,12 @@ export class TodoClient<Item = TodoItem> {
     const all = await this.#listReader.read(options, (reply, json) => ({ json, etag: undefined, reply }));
     return all.find(({ json, reply }) => sameId(reply.parse(json, idOf), id));
   }
+}
+
+export interface ClientParts<Item> {
+  readonly requester: Requester<Item>;
+  readonly requests: ItemRequests;
+  readonly newId: () => string;
 }
 
 /** An item's text, and the reply that contained it. */

@@ -2,6 +2,7 @@
 // polling. Either way the caller gets the same three kinds of event, and lost connections are retried.
 
 import { stringOf } from "../items/object-text.ts";
+import { parseToken } from "../items/token.ts";
 import { type Change, readChange, readChangeDocument } from "./change-document.ts";
 import { hasStatus, InvalidResponseError, isPassing, NetworkError, type TodoClientError } from "./errors.ts";
 import { EventStreamReader, type ServerSentEvent } from "./event-stream.ts";
@@ -69,6 +70,12 @@ export interface WatchOptions extends RequestOptions {
    * That is so in React Native, unless the client uses the `fetch` of `expo/fetch`. Default: 5,000.
    */
   readonly pollMs?: number;
+  /**
+   * Whether every connection begins with a document of the changes since the last one, so that all of them are known
+   * when the connection counts as made.
+   * @internal
+   */
+  readonly documentFirst?: boolean;
   /** How long the feed may be silent before it counts as lost. Default: 60,000. */
   readonly feedSilenceMsMax?: number;
 }
@@ -133,11 +140,11 @@ class Feed<Item> {
    * feed. Throws if the connection breaks or the feed ends.
    */
   async *run(): AsyncGenerator<SourceEvent<Item>> {
-    const { signal, pollMs = 5_000 } = this.#options;
+    const { signal, documentFirst, pollMs = 5_000 } = this.#options;
     for (let resyncs = 0; ; resyncs++) {
       // Where replies cannot be streamed, a request for the feed is never answered. So if no reply has shown yet whether
       // they can, a document must come first.
-      while (this.#token === undefined || !this.#requester.streams) {
+      while (this.#token === undefined || !this.#requester.streams || documentFirst) {
         const reply = await this.#open("delta");
         if (!reply) return;
         yield* this.#document(reply);
@@ -184,19 +191,19 @@ class Feed<Item> {
       return undefined;
     } catch (error) {
       if (hasStatus(error, 404, 405)) return undefined;
-      if (error instanceof NetworkError && this.#token === undefined && (await this.#listIsThere())) return undefined;
+      if (error instanceof NetworkError && this.#token === undefined && (await this.#hasOnlyList())) return undefined;
       throw error;
     }
   }
 
   // If a server does not know the feed's address, the CORS preflight fails, and a browser reports that as a network
-  // failure. If the list can be read, the network works and only the feed is missing. If the list cannot be read
-  // either, this function throws.
-  async #listIsThere(): Promise<boolean> {
+  // failure. If the list can be read, the network works and only the feed is missing, unless the list has an ETag of our
+  // service, which has a feed. If the list cannot be read either, this function throws.
+  async #hasOnlyList(): Promise<boolean> {
     const { signal } = this.#options;
     const reply = await this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
     reply.discard();
-    return true;
+    return parseToken(reply.etag ?? "") === undefined;
   }
 
   async *#document(reply: Reply): AsyncGenerator<SourceEvent<Item>> {

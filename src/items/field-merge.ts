@@ -1,25 +1,37 @@
-// Combines the changes that two people made to one item, field by field.
+// Combines the changes that two people made to one item, field by field. The letter case of top-level names does not
+// matter, because services may change it.
 
 import { scanObject } from "./json-text.ts";
+import { isIdName } from "./todo-item.ts";
 
 export interface FieldMerge {
   /** The other person's state of the item, with my changes made to it. If we both changed a field, my value is used. */
   readonly json: string;
   /** The fields that both people changed, to different values. */
   readonly conflicts: readonly string[];
+  /** True if the other person's state already has all my changes. */
+  readonly isDone: boolean;
 }
 
 /** Merges two changed states of an item, `mine` and `theirs`. `base` is the state that both people started from. */
 export function mergeFields(base: string, mine: string, theirs: string): FieldMerge {
-  const [old, my, their] = [scanObject(base).toMap(), scanObject(mine).toMap(), scanObject(theirs).toMap()];
-  const names = [...new Set([...my.keys(), ...their.keys()])];
-  const isMine = (name: string) => my.get(name) !== old.get(name);
-  const fields = names.flatMap((name) => {
-    const value = isMine(name) ? my.get(name) : their.get(name);
-    return value === undefined ? [] : [`${JSON.stringify(name)}:${value}`];
+  const items = [base, mine, theirs].map((json) => scanObject(json).toMap());
+  // If an item has two names that differ only in letter case, they are two fields.
+  const isLower = items.every((item) => new Set([...item.keys()].map((name) => name.toLowerCase())).size === item.size);
+  const keyOf = (name: string) => (isLower ? name.toLowerCase() : name);
+  const [old, my, their] = items.map((item) => new Map(Array.from(item, ([name, value]) => [keyOf(name), value])));
+  const names = new Map([...(items[1] ?? []), ...(items[2] ?? [])].map(([name]) => [keyOf(name), name]));
+  const isMine = (key: string) => !isIdName(key) && my?.get(key) !== old?.get(key);
+  const fields = Array.from(names, ([key, name]) => {
+    const value = (isMine(key) ? my : their)?.get(key);
+    return value === undefined ? "" : `${JSON.stringify(name)}:${value}`;
   });
-  const conflicts = names.filter(
-    (name) => isMine(name) && their.get(name) !== old.get(name) && my.get(name) !== their.get(name),
-  );
-  return { json: `{${fields.join(",")}}`, conflicts };
+  const unmet = [...names].filter(([key]) => isMine(key) && my?.get(key) !== their?.get(key));
+  const conflicts = unmet.filter(([key]) => their?.get(key) !== old?.get(key)).map(([, name]) => name);
+  return { json: `{${fields.filter((field) => field !== "").join(",")}}`, conflicts, isDone: unmet.length === 0 };
+}
+
+/** Whether two states of an item have the same fields with exactly the same values, in any order. */
+export function sameFields(one: string, other: string): boolean {
+  return mergeFields(one, other, one).isDone;
 }

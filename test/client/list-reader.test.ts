@@ -38,7 +38,7 @@ test("a list that has changed is sent again", async () => {
   expect(network.exchanges).toEqual(["/api/todoitems/ 200", "/api/todoitems/ 200"]);
 });
 
-test("an item that is nested as deeply as a service allows is read from a list and from a refusal", async () => {
+test("an item that is nested as deeply as the service allows is read from a list and from a refusal", async () => {
   const { service, todo } = await open();
   const deepest = item(ids.two, `"Deep":${"[".repeat(nestingDepthMax - 1)}${"]".repeat(nestingDepthMax - 1)}`);
   await service.create(deepest);

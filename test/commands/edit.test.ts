@@ -314,7 +314,7 @@ test("Ctrl-C while the editor is open reaches the editor only, and what it saves
 test("changes of two people are combined field by field, and the own change wins", () => {
   const base = '{"ID":"1","a":1,"b":2,"c":3}';
   const theirs = '{"ID":"1","a":1,"b":5,"d":null}';
-  expect(mergeFields(base, '{"ID":"1","a":9,"b":2,"c":3,"e":""}', theirs)).toEqual({
+  expect(mergeFields(base, '{"ID":"1","a":9,"b":2,"c":3,"e":""}', theirs)).toMatchObject({
     json: '{"ID":"1","a":9,"b":5,"e":"","d":null}',
     conflicts: [],
   });

@@ -10,6 +10,8 @@ import { projectFolder } from "../program.ts";
 const exceptions: Readonly<Record<string, string>> = {
   "client/claims.ts":
     "It also runs in Node and Chromium. The service checks its answers; odd-server.ts errs on purpose.",
+  "client/recipes.test.ts": "It declares the fetch of another package.",
+  "client/reduced-context.ts": "It runs where only the client is installed. The service checks its answers.",
   "description/checked-answer.ts": "It is the check.",
   "house/checked-answers.test.ts": "It has examples of what it looks for.",
   "linearizability/history.ts": "It notes when each answer arrives. The services check their answers.",

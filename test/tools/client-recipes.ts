@@ -12,6 +12,7 @@ import { generatedFolder, run, tool } from "./tool.ts";
 
 const folder = join(generatedFolder, "recipes");
 const clientSource = join(projectFolder, "src/client/index.ts");
+const offlineSource = join(projectFolder, "src/client/offline.ts");
 let program: Program;
 let todo: TodoClient;
 
@@ -29,7 +30,8 @@ beforeAll(async () => {
   await Bun.write(join(folder, "live-query-page.tsx"), liveQueryPage);
   await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(project));
   await Bun.write(join(folder, "example-names.d.ts"), exampleNames);
-  const examples = codeBlocks("ts");
+  // test/client/recipes.test.ts compiles the examples for other frameworks.
+  const examples = codeBlocks("ts").filter((code) => !/from "(?:vue|svelte)/.test(code));
   expect(examples.length).toBeGreaterThan(3);
   for (const [index, code] of examples.entries())
     await Bun.write(join(folder, `example-${index}.ts`), `${code}\nexport {};\n`);
@@ -45,9 +47,11 @@ function codeBlocks(language: string): string[] {
   );
 }
 
-/** The three recipes, with the address of the test's service in place of the one on the page. */
+/** The recipes that run in a browser, with the address of the test's service in place of the one on the page. */
 function readRecipes(): [react: string, query: string, liveQuery: string] {
-  const recipes = codeBlocks("tsx").map((code) => code.replace("http://localhost:5000/", program.origin));
+  const recipes = codeBlocks("tsx")
+    .filter((code) => !code.includes("react-native"))
+    .map((code) => code.replace("http://localhost:5000/", program.origin));
   const [react = "", query = "", liveQuery = ""] = recipes;
   expect(recipes).toHaveLength(3);
   return [react, query, liveQuery];
@@ -92,7 +96,10 @@ const project = {
     ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
     ...{ target: "ES2023", lib: ["ES2023", "DOM", "DOM.Iterable", "DOM.AsyncIterable"], types: [] },
     ...{ module: "ESNext", moduleResolution: "Bundler", jsx: "react-jsx", noEmit: true },
-    ...{ allowImportingTsExtensions: true, paths: { "todoitems-client": [clientSource] } },
+    ...{
+      allowImportingTsExtensions: true,
+      paths: { "todoitems-client": [clientSource], "todoitems-client/offline": [offlineSource] },
+    },
   },
 };
 
@@ -104,7 +111,10 @@ async function build(name: string, target: "browser" | "node"): Promise<string> 
     plugins: [
       {
         name: "the client",
-        setup: ({ onResolve }) => void onResolve({ filter: /^todoitems-client$/ }, () => ({ path: clientSource })),
+        setup: ({ onResolve }) => {
+          onResolve({ filter: /^todoitems-client$/ }, () => ({ path: clientSource }));
+          onResolve({ filter: /^todoitems-client\/offline$/ }, () => ({ path: offlineSource }));
+        },
       },
     ],
   });

@@ -1,0 +1,59 @@
+// Storage for an offline list in a browser's IndexedDB, which has more room than `localStorage` and does not block.
+
+import type { OfflineStorage } from "./offline-storage.ts";
+
+/** The parts of IndexedDB that are used here. The names are those of the standard. */
+interface DatabaseRequest {
+  readonly result: unknown;
+  readonly error: unknown;
+  onupgradeneeded: () => void;
+  onsuccess: () => void;
+  onerror: () => void;
+}
+
+interface ObjectStore {
+  get(key: string): DatabaseRequest;
+  put(value: string, key: string): DatabaseRequest;
+  delete(key: string): DatabaseRequest;
+}
+
+interface Database {
+  createObjectStore(name: string): void;
+  transaction(
+    name: string,
+    mode: "readonly" | "readwrite",
+    options: { readonly durability: "strict" },
+  ): { objectStore(name: string): ObjectStore; error: unknown; oncomplete: () => void; onabort: () => void };
+}
+
+const storeName = "values";
+
+/** Nothing is opened before the first value is read or written. */
+export function indexedDbStorage(databaseName = "todoitems"): OfflineStorage {
+  let opening: Promise<Database> | undefined;
+  const run = async (mode: "readonly" | "readwrite", ask: (store: ObjectStore) => DatabaseRequest) => {
+    opening ??= openDatabase(databaseName);
+    const transaction = (await opening).transaction(storeName, mode, { durability: "strict" });
+    return new Promise<unknown>((resolve, reject) => {
+      const request = ask(transaction.objectStore(storeName));
+      // A value is stored when its transaction is complete, not when its request has succeeded.
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = () => reject(transaction.error ?? new Error("IndexedDB stored nothing."));
+    });
+  };
+  return {
+    getItem: async (key) => (await run("readonly", (store) => store.get(key))) as string | undefined,
+    setItem: (key, value) => run("readwrite", (store) => store.put(value, key)),
+    removeItem: (key) => run("readwrite", (store) => store.delete(key)),
+  };
+}
+
+function openDatabase(name: string): Promise<Database> {
+  return new Promise((resolve, reject) => {
+    const { indexedDB } = globalThis as unknown as { indexedDB: { open(name: string, version: 1): DatabaseRequest } };
+    const request = indexedDB.open(name, 1);
+    request.onupgradeneeded = () => (request.result as Database).createObjectStore(storeName);
+    request.onsuccess = () => resolve(request.result as Database);
+    request.onerror = () => reject(request.error);
+  });
+}

@@ -1,0 +1,14 @@
+// Everything that `todoitems-client/offline` and `todoitems/offline` export.
+
+export { indexedDbStorage } from "./indexed-db-storage.ts";
+export { OfflineList, type OfflineListOptions } from "./offline-list.ts";
+export type {
+  Conflict,
+  OfflineItem,
+  OfflineSnapshot,
+  OfflineStatus,
+  PendingEdit,
+  Resolution,
+} from "./offline-snapshot.ts";
+export { type OfflineStorage, UnreadableValueError } from "./offline-storage.ts";
+export type { EditProblem } from "./outbox.ts";

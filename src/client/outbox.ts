@@ -1,0 +1,112 @@
+// The edits that the service has not confirmed, oldest first, and the rules for them: which edits become one request,
+// and what an edit means if its item is not what the user saw. An outbox is a value: each function returns a new one.
+
+import { mergeFields, sameFields } from "../items/field-merge.ts";
+import type { ItemState } from "./live-list.ts";
+
+export interface Edit {
+  /** Names the edit while it is in the outbox. */
+  readonly number: number;
+  /** The item's ID, in lower case. */
+  readonly id: string;
+  readonly kind: "add" | "change" | "remove";
+  /** The item as the user saw it before the edit. An `add` has none. */
+  readonly base?: string | undefined;
+  /** The item as the user wants it. A `remove` has none. */
+  readonly mine?: string | undefined;
+  /** The ETag of `base`. Undefined if an earlier edit must be stored first, or if the server has no ETags. */
+  readonly etag?: string | undefined;
+  /** The store that the edit was made for. Undefined if the user has not been connected to any yet. */
+  readonly epoch?: string | undefined;
+  /** True if an attempt to send the edit may have been stored, and nobody knows. Such an edit must not change. */
+  readonly sent: boolean;
+  /** True if the ID was made for this `add`, so that an item with this ID must come from it. */
+  readonly isOwnId?: boolean;
+  /** Why the service refused the edit. */
+  readonly problem?: EditProblem | undefined;
+  /** The item as others have changed it, if that contradicts the edit. It has no text if they have deleted the item. */
+  readonly theirs?: ItemState | undefined;
+}
+
+export interface EditProblem {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly detail: string;
+}
+
+export type Outbox = readonly Edit[];
+
+function lastEdit(outbox: Outbox, id: string): Edit | undefined {
+  return outbox.filter((edit) => edit.id === id).at(-1);
+}
+
+export function replaced(outbox: Outbox, next: Edit): Outbox {
+  return outbox.map((edit) => (edit.number === next.number ? next : edit));
+}
+
+export function without(outbox: Outbox, dropped: Edit): Outbox {
+  return outbox.filter((edit) => edit.number !== dropped.number);
+}
+
+/** What the user does to an item, and what the user saw. */
+export interface UserEdit
+  extends Pick<Edit, "number" | "id" | "kind" | "base" | "mine" | "etag" | "epoch" | "isOwnId"> {}
+
+/** Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. */
+export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
+  const last = lastEdit(outbox, edit.id);
+  if (!last) return [...outbox, { ...edit, sent: false }];
+  const isOpen = !last.sent && !last.theirs && last.kind !== "remove" && edit.kind !== "add";
+  // The earlier edit must be stored first, and only then is the ETag of its result known.
+  if (!isOpen) return [...outbox, { ...edit, etag: undefined, sent: false }];
+  if (edit.kind === "remove") {
+    if (last.kind === "add") return without(outbox, last);
+    return replaced(outbox, { ...last, kind: "remove", mine: undefined, problem: undefined });
+  }
+  const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
+  if (last.base !== undefined && sameFields(last.base, mine)) return without(outbox, last);
+  return replaced(outbox, { ...last, mine, problem: undefined });
+}
+
+/**
+ * Compares a `change` or a `remove` with the state of its item now, undefined if the item is gone. Returns the edit to
+ * send next, with a conflict if somebody must decide, or undefined if there is nothing left to send.
+ */
+export function reconciled(edit: Edit, now: ItemState | undefined, mayBeStored: boolean): Edit | undefined {
+  const conflict = { ...edit, sent: false, problem: undefined, theirs: now ?? {} };
+  if (now?.json === undefined) return edit.kind === "remove" ? undefined : conflict;
+  const base = edit.base ?? now.json;
+  if (edit.kind === "remove") {
+    if (mayBeStored || !sameFields(base, now.json)) return conflict;
+    return { ...edit, base: now.json, etag: now.etag, sent: false };
+  }
+  const merge = mergeFields(base, edit.mine ?? "", now.json);
+  if (merge.isDone) return undefined;
+  // If an earlier attempt was stored, somebody has put the old value back. Nobody can tell, so somebody must decide.
+  if (mayBeStored || merge.conflicts.length > 0) return { ...conflict, mine: merge.json, base };
+  return { ...edit, base: now.json, mine: merge.json, etag: now.etag, sent: false, problem: undefined };
+}
+
+/** The edit after somebody has decided that `mine` is to be stored, or that the item is to be removed. */
+export function insisted(edit: Edit, mine: string | undefined): Edit {
+  const { theirs, ...rest } = edit;
+  const decided = { ...rest, theirs: undefined, problem: undefined, sent: false };
+  if (edit.kind === "remove" && mine === undefined) return { ...decided, base: theirs?.json, etag: theirs?.etag };
+  // If others have deleted the item, it is created again under its ID.
+  if (theirs?.json === undefined) return { ...decided, kind: "add", base: undefined, mine, etag: undefined };
+  return { ...decided, kind: "change", base: theirs.json, mine, etag: theirs.etag };
+}
+
+/** The texts of the items with the edits on top, by ID, in the order of the list. New items come last. */
+export function overlaid(items: ReadonlyMap<string, ItemState>, outbox: Outbox): ReadonlyMap<string, string> {
+  const shown = new Map(Array.from(items, ([id, { json = "" }]) => [id, json]));
+  for (const { id, kind, base, mine = "", theirs } of outbox) {
+    const before = shown.get(id);
+    // If a removal is in conflict, the item stays visible until somebody has decided.
+    if (kind === "add" || (kind === "remove" && !theirs)) shown.delete(id);
+    if (kind === "remove") continue;
+    const isMerged = kind === "change" && before !== undefined && base !== undefined;
+    shown.set(id, isMerged ? mergeFields(base, mine, before).json : mine);
+  }
+  return shown;
+}

@@ -1,0 +1,717 @@
+// A simulation of offline lists: several devices, some with two tabs, edit one list while requests and responses are
+// lost, networks are cut, tabs crash at storage writes, and the service restarts or is restored from a backup. The seed
+// decides everything, so a failure can be repeated. An auditor checks every write that the service stores.
+
+import { OfflineList } from "../../src/client/offline-list.ts";
+import { TodoClient } from "../../src/client/todo-client.ts";
+import { SharedLocks, TabLocks } from "./simulated-locks.ts";
+import {
+  type Backup,
+  type Fields,
+  type SimulatedReply,
+  type SimulatedRequest,
+  SimulatedService,
+  withField,
+} from "./simulated-service.ts";
+
+type Item = Record<string, string> & { ID: string };
+
+/** What is allowed to happen, and how often it did. */
+export interface Counts {
+  edits: number;
+  createdAgain: number;
+  conflictsAfterLostResponse: number;
+  lastWriterWon: number;
+  goneAfterRestore: number;
+}
+
+export class Violation extends Error {
+  override readonly name = "Violation";
+}
+
+/** One edit of a user. Its value is unique, so the auditor recognises it. */
+interface UserEdit {
+  readonly actor: string;
+  readonly id: string;
+  readonly field: string;
+  readonly value: string;
+  /** The values of this field that the user has seen before it was replaced. */
+  readonly seen: Set<string | undefined>;
+  /** The whole item as the user saw it. */
+  item: Partial<Item>;
+  isAccepted: boolean;
+  /** True if the user has given it up, replaced it, or was told that it failed. */
+  isOver: boolean;
+  /** How often it was stored since the last restore, and how often it may be. */
+  stored: number;
+  allowed: number;
+  wasStored: boolean;
+  /** True if the store was restored after the edit, and nobody has agreed yet to send it to the restored one. */
+  isHeld: boolean;
+  /** True if the device knew a store when the edit was made. */
+  readonly hasStore: boolean;
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly run: () => void;
+  readonly owner: Tab | undefined;
+}
+
+interface Message {
+  readonly tab: Tab;
+  readonly request: SimulatedRequest;
+  readonly resolve: (response: unknown) => void;
+  readonly reject: (error: Error) => void;
+  reply: SimulatedReply | undefined;
+}
+
+interface Feed {
+  readonly message: Message;
+  readonly chunks: string[];
+  version: number;
+  waiting: { resolve: (chunk: unknown) => void; reject: (error: Error) => void } | undefined;
+}
+
+interface Device {
+  readonly name: string;
+  readonly values: Map<string, string>;
+  readonly locks: SharedLocks;
+  readonly streams: boolean;
+  isCut: boolean;
+  tabs: Tab[];
+}
+
+interface Tab {
+  readonly device: Device;
+  readonly list: OfflineList<Item>;
+  readonly locks: TabLocks;
+  isDead: boolean;
+  /** Crashes at the next write to the storage: before it, or after it. */
+  crashes: "before" | "after" | undefined;
+  storageFails: boolean;
+}
+
+const fields = ["A", "B", "C"];
+const real = { setTimeout, clearTimeout, random: Math.random, setImmediate };
+const drained = () => new Promise<void>((resolve) => void real.setImmediate(resolve));
+
+class Simulation {
+  readonly counts: Counts = {
+    edits: 0,
+    createdAgain: 0,
+    conflictsAfterLostResponse: 0,
+    lastWriterWon: 0,
+    goneAfterRestore: 0,
+  };
+  readonly #random: () => number;
+  readonly #service: SimulatedService;
+  readonly #devices: Device[];
+  readonly #edits = new Map<string, UserEdit>();
+  /** How often each item was created since the last restore. */
+  #created = new Map<string, number>();
+  readonly #recreatable = new Set<string>();
+  #timers: Timer[] = [];
+  #messages: Message[] = [];
+  #feeds: Feed[] = [];
+  #backups: Backup[] = [];
+  #owner: Tab | undefined;
+  #nowMs = 0;
+  #names = 0;
+  #isCalm = false;
+  /** What a device has written last, and the item before it. */
+  #lastWrite: { readonly id: string; readonly before: Fields | undefined } | undefined;
+  violation: Violation | undefined;
+
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+    const isPlain = this.#chance(0.1);
+    this.#service = new SimulatedService(isPlain, (...write) => this.#audit(...write));
+    this.#devices = Array.from({ length: 3 }, (_, index) => ({
+      name: `device ${index}`,
+      values: new Map<string, string>(),
+      locks: new SharedLocks(),
+      streams: index > 0,
+      isCut: false,
+      tabs: [],
+    }));
+  }
+
+  /** Runs this many steps, heals everything, and checks that all is well. */
+  async run(steps: number): Promise<void> {
+    Object.assign(globalThis, {
+      setTimeout: (run: () => void, ms = 0) => {
+        const timer: Timer = { dueMs: this.#nowMs + ms, run, owner: this.#owner };
+        this.#timers.push(timer);
+        return timer;
+      },
+      clearTimeout: (timer: Timer | undefined) => {
+        const index = timer ? this.#timers.indexOf(timer) : -1;
+        if (index >= 0) this.#timers.splice(index, 1);
+      },
+    });
+    Math.random = this.#random;
+    try {
+      for (const device of this.#devices) await this.#openTab(device);
+      for (let step = 0; step < steps && !this.violation; step++) await this.#step();
+      if (!this.violation) await this.#settle();
+    } finally {
+      Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
+      Math.random = real.random;
+    }
+    if (this.violation) throw this.violation;
+  }
+
+  async #step(): Promise<void> {
+    const roll = this.#random();
+    if (roll < 0.12) await this.#userActs();
+    else if (roll < 0.16) this.#somebodyWrites();
+    else if (roll < 0.18) await this.#fault();
+    else if (roll < 0.85 && this.#deliverable().length > 0) await this.#networkActs();
+    else await this.#fireTimer();
+  }
+
+  async #act(tab: Tab, run: () => void): Promise<void> {
+    this.#owner = tab;
+    run();
+    await drained();
+    this.#owner = undefined;
+  }
+
+  // ---- Devices
+
+  async #openTab(device: Device): Promise<void> {
+    const locks = new TabLocks(device.locks);
+    const never = new Promise<never>(() => {});
+    const tab: Tab = {
+      device,
+      locks,
+      isDead: false,
+      crashes: undefined,
+      storageFails: false,
+      list: new OfflineList(
+        new TodoClient<Item>("http://service/", {
+          retry: { limit: 0 },
+          newId: () => this.#newId(),
+          fetch: (url, init) => this.#fetch(tab, url, init) as Promise<Response>,
+        }),
+        {
+          name: "simulated",
+          locks,
+          storage: {
+            getItem: (key) => (tab.isDead ? never : (device.values.get(key) ?? null)),
+            setItem: (key, value) => this.#store(tab, never, () => device.values.set(key, value)),
+            removeItem: (key) => this.#store(tab, never, () => device.values.delete(key)),
+          },
+        },
+      ),
+    };
+    device.tabs.push(tab);
+    // Without a copy there is no token, and a whole list does not say what was removed.
+    if (![...device.values.keys()].some((key) => key.endsWith("/copy")))
+      for (const edit of this.#edits.values())
+        if (edit.actor === device.name && edit.field === "ID") this.#forgotten.add(edit.id);
+    await this.#act(tab, () => tab.list.subscribe(() => {}));
+  }
+
+  #store(tab: Tab, never: Promise<never>, write: () => void): Promise<never> | undefined {
+    if (tab.isDead || tab.crashes === "before") return this.#crash(tab, never);
+    if (tab.storageFails && !this.#isCalm) {
+      tab.storageFails = false;
+      throw new Error("the storage is full");
+    }
+    write();
+    return tab.crashes === "after" ? this.#crash(tab, never) : undefined;
+  }
+
+  #crash(tab: Tab, never: Promise<never>): Promise<never> {
+    if (tab.isDead) return never;
+    tab.isDead = true;
+    const { device } = tab;
+    device.tabs = device.tabs.filter((other) => other !== tab);
+    this.#timers = this.#timers.filter(({ owner }) => owner !== tab);
+    this.#feeds = this.#feeds.filter((feed) => feed.message.tab !== tab);
+    this.#owner = device.tabs[0];
+    tab.locks.crash();
+    return never;
+  }
+
+  async #userActs(): Promise<void> {
+    const device = this.#pick(this.#devices);
+    if (device.tabs.length === 0 || (device.tabs.length === 1 && this.#chance(0.01))) return this.#openTab(device);
+    const tab = this.#pick(device.tabs);
+    const { items, pending } = tab.list.getSnapshot();
+    const decision = pending.find(({ state }) => state === "conflict" || state === "held" || state === "refused");
+    if (decision && this.#chance(0.5)) return this.#decide(tab);
+    const roll = this.#random();
+    const entry = items.length > 0 ? this.#pick(items) : undefined;
+    if (!entry || roll < 0.25) await this.#act(tab, () => this.#add(tab));
+    else if (roll < 0.85) await this.#act(tab, () => this.#change(tab, entry.id));
+    else if (roll < 0.97) await this.#act(tab, () => this.#remove(tab, entry.id, entry.item));
+    else if (roll < 0.985) await this.#act(tab, () => tab.list.retry());
+    else await this.#act(tab, () => void tab.list.sync().catch(() => {}));
+  }
+
+  #track(tab: Tab, id: string, field: string, value: string): UserEdit {
+    this.counts.edits++;
+    const edit: UserEdit = {
+      actor: tab.device.name,
+      id,
+      field,
+      value,
+      seen: new Set(),
+      item: {},
+      isAccepted: false,
+      isOver: false,
+      stored: 0,
+      allowed: 1,
+      wasStored: false,
+      isHeld: false,
+      hasStore: tab.list.getSnapshot().status.loaded && tab.list.getSnapshot().status.kept,
+    };
+    this.#edits.set(value, edit);
+    return edit;
+  }
+
+  #finish(call: Promise<unknown>, edit: UserEdit): void {
+    call.then(
+      () => {
+        edit.isAccepted = true;
+      },
+      () => {
+        edit.isOver = true;
+      },
+    );
+  }
+
+  #add(tab: Tab): void {
+    const id = this.#newId();
+    const edit = this.#track(tab, id, "ID", `add ${id}`);
+    // The list makes the ID, as in an app. The simulation must know it, so it decides which one comes next.
+    this.#nextId = id;
+    this.#finish(tab.list.add({ Name: `item ${id.slice(-4)}` } as unknown as Item), edit);
+  }
+
+  #change(tab: Tab, id: string): void {
+    const field = this.#pick(fields);
+    this.#supersede(tab, id, field);
+    // Edits that wait may become one, and the first of them was made when the item looked like that.
+    const waiting = [...this.#edits.values()].filter(
+      (one) => one.actor === tab.device.name && one.id === id && !one.wasStored,
+    );
+    const edit = this.#track(tab, id, field, `v${++this.#names}`);
+    for (const { item } of waiting) edit.seen.add(item[field]);
+    const call = tab.list.change(id, (item) => {
+      edit.seen.add(item[field]);
+      edit.item = item;
+      return { ...item, [field]: edit.value };
+    });
+    this.#finish(call, edit);
+  }
+
+  #remove(tab: Tab, id: string, item: Item): void {
+    this.#supersede(tab, id);
+    const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
+    for (const name of fields) edit.seen.add(item[name]);
+    this.#finish(tab.list.remove(id), edit);
+  }
+
+  /** A later edit of the same user replaces earlier ones that are not stored yet. */
+  #supersede(tab: Tab, id: string, field?: string): void {
+    for (const edit of this.#edits.values())
+      if (edit.actor === tab.device.name && edit.id === id && (field === undefined || edit.field === field))
+        edit.isOver = true;
+  }
+
+  async #decide(tab: Tab): Promise<void> {
+    const { pending } = tab.list.getSnapshot();
+    const waiting = pending.find(({ state }) => state === "conflict" || state === "refused");
+    if (!waiting) {
+      if (this.#chance(0.5)) {
+        for (const edit of this.#edits.values()) if (edit.actor === tab.device.name) edit.isHeld = false;
+        await this.#act(tab, () => void tab.list.sendAnyway().catch(() => {}));
+      } else await this.#discard(tab);
+      return;
+    }
+    const { id, conflict, kind } = waiting;
+    if (!conflict) return this.#discard(tab, id);
+    const mine = [...this.#edits.values()].filter((edit) => edit.actor === tab.device.name && edit.id === id);
+    if (mine.some((edit) => edit.wasStored && conflict.mine?.[edit.field] === edit.value))
+      this.counts.conflictsAfterLostResponse++;
+    const isMine = this.#chance(0.6);
+    for (const edit of mine) {
+      if (!isMine && edit.stored === 0) edit.isOver = true;
+      if (!isMine) continue;
+      edit.allowed++;
+      for (const name of fields) edit.seen.add(conflict.theirs?.[name]);
+    }
+    if (isMine && conflict.theirs === undefined && kind !== "remove") this.#recreatable.add(id);
+    await this.#act(tab, () => void tab.list.resolve(id, isMine ? "mine" : "theirs").catch(() => {}));
+  }
+
+  async #discard(tab: Tab, id?: string): Promise<void> {
+    for (const edit of this.#edits.values())
+      if (edit.actor === tab.device.name && (id === undefined || edit.id === id))
+        Object.assign(edit, { isOver: true, isHeld: false });
+    await this.#act(tab, () => void tab.list.discard(id).catch(() => {}));
+  }
+
+  #nextId: string | undefined;
+
+  #newId(): string {
+    const id = this.#nextId ?? `00000000-0000-4000-8000-${String(++this.#names).padStart(12, "0")}`;
+    this.#nextId = undefined;
+    return id;
+  }
+
+  // ---- The service, and others who use it
+
+  #somebodyWrites(): void {
+    const { id: lastId, before } = this.#lastWrite ?? {};
+    // Often they undo what a device has just done.
+    if (lastId !== undefined && this.#service.items.has(lastId) && this.#chance(0.6))
+      this.#service.write("somebody", lastId, before && JSON.stringify(before));
+    else if (this.#service.items.size > 0) {
+      const id = this.#pick([...this.#service.items.keys()]);
+      const json = this.#service.items.get(id)?.json ?? "";
+      const isRemoved = this.#chance(0.15);
+      const changed = withField(json, this.#pick(fields), `s${++this.#names}`);
+      this.#service.write("somebody", id, isRemoved ? undefined : changed);
+    }
+    this.#pushFeeds();
+  }
+
+  #audit(actor: string, id: string, before: Fields | undefined, after: Fields | undefined): void {
+    if (actor === "somebody") return;
+    this.#lastWrite = { id, before };
+    const own = [...this.#edits.values()].filter((edit) => edit.actor === actor && edit.id === id);
+    if (!before) this.#auditCreate(id, own);
+    else if (!after) this.#auditRemove(id, before, own);
+    if (!after) return;
+    for (const field of fields) {
+      const value = after[field];
+      if (value === before?.[field] || (value === undefined && !before)) continue;
+      const edit = own.find((one) => one.field === field && one.value === value);
+      if (!edit) {
+        if (before && !this.#service.isPlain)
+          this.#fail(`${actor} wrote a value that is not its own: ${field}=${value}`);
+        continue;
+      }
+      this.#noteStored(edit);
+      if (this.#service.isPlain) {
+        if (before && !this.#hasSeen(edit, before[field], own)) this.counts.lastWriterWon++;
+        continue;
+      }
+      if (before && edit.stored > edit.allowed)
+        this.#fail(`the edit ${value} of ${actor} was stored ${edit.stored} times`);
+      if (before && !this.#hasSeen(edit, before[field], own))
+        this.#fail(`${actor} overwrote ${field}=${before[field]} with ${value}, but had seen only ${[...edit.seen]}`);
+    }
+  }
+
+  #noteStored(edit: UserEdit): void {
+    if (edit.isHeld) this.#fail(`the edit ${edit.value} was sent to another store, and nobody was asked`);
+    edit.stored++;
+    edit.wasStored = true;
+  }
+
+  #auditCreate(id: string, own: readonly UserEdit[]): void {
+    const count = (this.#created.get(id) ?? 0) + 1;
+    this.#created.set(id, count);
+    for (const edit of own) if (edit.field === "ID") this.#noteStored(edit);
+    if (count === 1 || this.#recreatable.has(id) || this.#service.isPlain) return;
+    if (this.#forgotten.has(id)) this.counts.createdAgain++;
+    else this.#fail(`the item ${id} was created ${count} times`);
+  }
+
+  #auditRemove(id: string, before: Fields, own: readonly UserEdit[]): void {
+    const removals = own.filter(({ field }) => field === "removed");
+    for (const edit of removals) this.#noteStored(edit);
+    if (removals.length === 0) this.#fail(`the item ${id} was removed by a device that did not ask for it`);
+    const isSeen = (field: string) => removals.some((edit) => this.#hasSeen(edit, before[field], own));
+    if (!this.#service.isPlain && !fields.every(isSeen))
+      this.#fail(`an item was removed that nobody had seen like this: ${JSON.stringify(before)}`);
+  }
+
+  /** Whether the user saw this value before making the edit, or replaced it in an edit that was sent together with it. */
+  #hasSeen(edit: UserEdit, value: string | undefined, own: readonly UserEdit[]): boolean {
+    const [open, done] = [[edit], new Set<UserEdit>()];
+    for (let next = open.pop(); next; next = open.pop()) {
+      if (next.seen.has(value)) return true;
+      done.add(next);
+      const { seen } = next;
+      open.push(...own.filter((one) => seen.has(one.value) && !done.has(one)));
+    }
+    return own.some((one) => one.value === value);
+  }
+
+  /** The items whose tombstone was forgotten, by the service or because the device has no token to ask with. */
+  readonly #forgotten = new Set<string>();
+
+  async #fault(): Promise<void> {
+    const device = this.#pick(this.#devices);
+    const roll = this.#random();
+    if (roll < 0.25) device.isCut = !device.isCut;
+    else if (roll < 0.55 && device.tabs.length > 0) {
+      const tab = this.#pick(device.tabs);
+      if (this.#chance(0.3)) tab.storageFails = true;
+      else tab.crashes = this.#chance(0.5) ? "before" : "after";
+    } else if (roll < 0.7) {
+      if (this.#chance(0.3)) this.#forgetTombstones();
+      await this.#breakFeeds(() => true);
+    } else if (roll < 0.8) this.#backups.push(this.#service.backup());
+    else if (roll < 0.85 && this.#backups.length > 0 && !this.#service.isPlain) await this.#restore();
+    else if (roll < 0.92) this.#service.refusal = this.#service.refusal ? undefined : this.#pick([503, 401, 500]);
+    else {
+      this.#service.readOnly = !this.#service.isPlain && !this.#service.readOnly;
+      await this.#breakFeeds(() => true);
+    }
+    if (device.isCut) await this.#breakFeeds(({ message }) => message.tab.device === device);
+  }
+
+  #forgetTombstones(): void {
+    for (const id of this.#created.keys()) if (this.#service.hasTombstone(id)) this.#forgotten.add(id);
+    this.#service.forgetTombstones();
+  }
+
+  async #restore(): Promise<void> {
+    const backup = this.#pick(this.#backups);
+    this.#service.restore(backup);
+    this.#created = new Map([...backup.items.keys()].map((id) => [id, 1]));
+    this.#forgotten.clear();
+    for (const edit of this.#edits.values()) {
+      if (edit.stored > 0 && this.#service.fieldsOf(edit.id)?.[edit.field] !== edit.value)
+        this.counts.goneAfterRestore++;
+      edit.stored = 0;
+      // A request that is under way cannot be held back.
+      const isUnderWay = this.#messages.some(
+        ({ tab, request }) => tab.device.name === edit.actor && (request.path + request.body).includes(edit.id),
+      );
+      // A device that polls learns of the restore only with the next poll.
+      const notices = this.#devices.some(({ name, streams }) => name === edit.actor && streams);
+      edit.isHeld = edit.isAccepted && !edit.isOver && edit.hasStore && !edit.wasStored && !isUnderWay && notices;
+    }
+    await this.#breakFeeds(() => true);
+  }
+
+  // ---- The network
+
+  #fetch(tab: Tab, url: string, init: RequestInit): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (tab.isDead) return;
+      const [, path = "", query = ""] = /^http:\/\/service([^?]*)(.*)$/.exec(url) ?? [];
+      const ifMatch = new Headers(init.headers).get("if-match") ?? undefined;
+      const request = { method: init.method ?? "GET", path, query, ifMatch, body: String(init.body ?? "") };
+      const message: Message = { tab, request, resolve, reject, reply: undefined };
+      this.#messages.push(message);
+      init.signal?.addEventListener("abort", () => {
+        // The client has given up. The request may still arrive.
+        const isUnderWay = this.#messages.includes(message) && message.reply === undefined;
+        this.#messages = this.#messages.filter((other) => other !== message);
+        if (isUnderWay && this.#chance(0.5)) this.#arrive(message);
+        this.#feeds = this.#feeds.filter((feed) => feed.message !== message);
+        reject(new Error("aborted"));
+      });
+    });
+  }
+
+  async #networkActs(): Promise<void> {
+    const work = this.#pick(this.#deliverable());
+    if ("request" in work) await this.#act(work.tab, () => this.#carry(work));
+    else await this.#act(work.message.tab, () => this.#deliver(work));
+  }
+
+  #deliverable(): readonly (Message | Feed)[] {
+    return [...this.#messages, ...this.#feeds.filter(({ waiting, chunks }) => waiting && chunks.length > 0)];
+  }
+
+  #carry(message: Message): void {
+    const { tab, resolve, reject } = message;
+    const isLost = !this.#isCalm && (tab.device.isCut || this.#chance(0.05));
+    if (message.reply === undefined && !isLost) {
+      this.#arrive(message);
+      return;
+    }
+    this.#messages = this.#messages.filter((other) => other !== message);
+    if (isLost || !message.reply) reject(new TypeError("the connection was lost"));
+    else resolve(this.#response(message, message.reply));
+  }
+
+  #arrive(message: Message): void {
+    const { refusal } = this.#service;
+    // A server that fails may have stored the request before.
+    if (refusal === 500 && this.#chance(0.5)) this.#service.refusal = undefined;
+    message.reply = this.#service.handle(message.tab.device.name, message.request);
+    // Somebody else has removed the item. So there is nothing left to do.
+    if (message.request.method === "DELETE" && message.reply.status === 404)
+      for (const edit of this.#edits.values())
+        if (edit.field === "removed" && message.request.path.endsWith(edit.id)) edit.wasStored = true;
+    if (refusal === 500) message.reply = { status: 500 };
+    this.#service.refusal = refusal;
+    this.#pushFeeds();
+  }
+
+  #response(message: Message, reply: SimulatedReply): unknown {
+    const { status, type, etag, body = "", feedFrom } = reply;
+    const headers = new Headers({ ...(type && { "Content-Type": type }), ...(etag && { ETag: etag }) });
+    const read = feedFrom ? this.#openFeed(message, feedFrom) : readOnce(body);
+    const text = async () => (feedFrom ? new Promise<string>(() => {}) : body);
+    const stream = message.tab.device.streams ? { body: { getReader: () => ({ read }) } } : {};
+    return { status, ok: status >= 200 && status < 300, statusText: "", type: "basic", headers, text, ...stream };
+  }
+
+  #openFeed(message: Message, from: { readonly version: number } | "resync"): () => Promise<unknown> {
+    const { epoch, version, readOnly } = this.#service;
+    const feed: Feed = { message, chunks: [], version: from === "resync" ? version : from.version, waiting: undefined };
+    feed.chunks.push(`event: ready\ndata: {"epoch":"${epoch}","version":${version},"readOnly":${readOnly}}\n\n`);
+    if (from === "resync") feed.chunks.push(`event: resync\ndata: {}\n\n`);
+    this.#feeds.push(feed);
+    this.#pushFeeds();
+    return () =>
+      new Promise((resolve, reject) => {
+        feed.waiting = { resolve, reject };
+        // The feed was broken in the meantime.
+        if (!this.#feeds.includes(feed)) reject(new TypeError("the feed is broken"));
+      });
+  }
+
+  #pushFeeds(): void {
+    for (const feed of this.#feeds) {
+      for (const { version, json } of this.#service.changesSince(feed.version))
+        feed.chunks.push(`event: change\nid: ${this.#service.epoch}-${version}\ndata: ${json}\n\n`);
+      feed.version = this.#service.version;
+    }
+  }
+
+  #deliver(feed: Feed): void {
+    const { waiting, chunks } = feed;
+    const chunk = waiting && chunks.shift();
+    if (chunk === undefined) return;
+    feed.waiting = undefined;
+    waiting?.resolve({ done: false, value: new TextEncoder().encode(chunk) });
+  }
+
+  async #breakFeeds(isBroken: (feed: Feed) => boolean): Promise<void> {
+    const broken = this.#feeds.filter(isBroken);
+    this.#feeds = this.#feeds.filter((feed) => !broken.includes(feed));
+    for (const { message, waiting } of broken)
+      await this.#act(message.tab, () => waiting?.reject(new TypeError("the feed is broken")));
+  }
+
+  async #fireTimer(): Promise<void> {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) if (!first || timer.dueMs < first.dueMs) first = timer;
+    if (!first) return;
+    const { owner, run, dueMs } = first;
+    this.#timers = this.#timers.filter((timer) => timer !== first);
+    this.#nowMs = dueMs;
+    if (owner && !owner.isDead) await this.#act(owner, run);
+  }
+
+  // ---- The end
+
+  /** Heals everything, decides everything, and waits until all devices have the list of the service. */
+  async #settle(): Promise<void> {
+    this.#isCalm = true;
+    Object.assign(this.#service, { refusal: undefined, readOnly: false });
+    await this.#breakFeeds(() => true);
+    for (const device of this.#devices) {
+      device.isCut = false;
+      for (const tab of device.tabs) tab.crashes = undefined;
+      if (device.tabs.length === 0) await this.#openTab(device);
+      for (const tab of device.tabs) await this.#act(tab, () => tab.list.retry());
+    }
+    const tabs = () => this.#devices.flatMap((device) => device.tabs);
+    const shown = (tab: Tab) => JSON.stringify(tab.list.getSnapshot().items.map(({ item }) => item));
+    const isSettled = () => {
+      const list = `[${this.#service.list.join()}]`;
+      return tabs().every((tab) => tab.list.getSnapshot().pending.length === 0 && sameItems(shown(tab), list));
+    };
+    for (let step = 0; !isSettled() && !this.violation; step++) {
+      if (step > 5_000) {
+        const states = tabs().map((tab) => {
+          const { pending, status } = tab.list.getSnapshot();
+          const isCurrent = sameItems(shown(tab), `[${this.#service.list.join()}]`);
+          const list = this.#service.list.map((json) => JSON.stringify(Object.entries(JSON.parse(json)).sort()));
+          const own = tab.list.getSnapshot().items.map(({ item }) => JSON.stringify(Object.entries(item).sort()));
+          const differences = [list.filter((one) => !own.includes(one)), own.filter((one) => !list.includes(one))];
+          return JSON.stringify({ device: tab.device.name, isCurrent, differences, pending, status });
+        });
+        this.#fail(`the devices do not settle:\n${states.join("\n")}`);
+      }
+      for (const tab of tabs())
+        if (tab.list.getSnapshot().pending.some(({ state }) => ["conflict", "held", "refused"].includes(state)))
+          await this.#decide(tab);
+      if (this.#deliverable().length > 0 && this.#chance(0.95)) await this.#networkActs();
+      else await this.#fireTimer();
+    }
+    for (const edit of this.#edits.values())
+      if (edit.isAccepted && !edit.isOver && !edit.wasStored && !this.#isDone(edit) && !this.#service.isPlain)
+        this.#fail(`the edit ${JSON.stringify({ ...edit, seen: [...edit.seen] })} was lost`);
+  }
+
+  /** A removal is done if the item is gone anyway. */
+  #isDone({ field, id }: UserEdit): boolean {
+    return field === "removed" && !this.#service.items.has(id);
+  }
+
+  #fail(what: string): void {
+    this.violation ??= new Violation(what);
+  }
+
+  #chance(probability: number): boolean {
+    return this.#random() < probability;
+  }
+
+  #pick<Value>(values: readonly Value[]): Value {
+    return values[Math.floor(this.#random() * values.length)] as Value;
+  }
+}
+
+function readOnce(body: string): () => Promise<unknown> {
+  let isRead = false;
+  return async () => {
+    if (isRead) return { done: true };
+    isRead = true;
+    return { done: false, value: new TextEncoder().encode(body) };
+  };
+}
+
+/** Whether two lists have the same items in the same order. The order of fields does not matter. */
+function sameItems(one: string, other: string): boolean {
+  const sorted = (text: string) =>
+    JSON.stringify((JSON.parse(text) as Fields[]).map((item) => Object.entries(item).sort()));
+  return sorted(one) === sorted(other);
+}
+
+/** Random numbers that depend only on the seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Runs simulations until this many steps are done, and returns what was allowed and how often it happened. */
+export async function simulate(steps: number, firstSeed: number, stepsEach = 2_000): Promise<Counts> {
+  const total: Counts = {
+    edits: 0,
+    createdAgain: 0,
+    conflictsAfterLostResponse: 0,
+    lastWriterWon: 0,
+    goneAfterRestore: 0,
+  };
+  for (let seed = firstSeed; (seed - firstSeed) * stepsEach < steps; seed++) {
+    const simulation = new Simulation(seed);
+    try {
+      await simulation.run(Math.min(stepsEach, steps));
+    } catch (error) {
+      throw error instanceof Violation ? new Violation(`seed ${seed}: ${error.message}`) : error;
+    }
+    for (const [name, count] of Object.entries(simulation.counts)) total[name as keyof Counts] += count;
+  }
+  return total;
+}
