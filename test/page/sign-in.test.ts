@@ -311,7 +311,7 @@ test("after signing in, the page reads the whole list", async () => {
   session.start();
   await untilLive(session);
   await signIn(session);
-  expect(network.exchanges.filter((exchange) => exchange === "/changes 200")).toHaveLength(2);
+  expect(network.exchanges.filter((exchange) => exchange === "/changes/delta 200")).toHaveLength(2);
 });
 
 test("if the service stops accepting the password, the form says why it asks again, also if it is opened later", async () => {
