@@ -4,7 +4,7 @@
 import { parseToken } from "../items/token.ts";
 import { EditSender } from "./edit-sender.ts";
 import { idIn, readObject, sameId, withEdits } from "./item-text.ts";
-import { type ItemState, LiveList, type LiveListOptions } from "./live-list.ts";
+import { type ItemState, type LiveConnection, LiveList, type LiveListOptions } from "./live-list.ts";
 import { type Conflict, type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import type { KeptValues } from "./offline-storage.ts";
 import { type Edit, insisted, type Outbox, overlaid, replaced, type UserEdit, withEdit } from "./outbox.ts";
@@ -40,6 +40,7 @@ export class OfflineEngine<Item> {
   #syncs = 0;
   #unfollow: (() => void) | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
+  #connection: LiveConnection = { kind: "stopped" };
   #isStarted = false;
   #isClosed = false;
 
@@ -52,6 +53,7 @@ export class OfflineEngine<Item> {
         this.#saveWhenQuiet();
       },
       onConnection: (connection) => {
+        this.#connection = connection;
         this.#sender.connectionIs(connection);
         if (connection.kind === "live" || connection.kind === "polling") void this.#sender.send();
         queueMicrotask(() => this.#publish());
@@ -187,7 +189,8 @@ export class OfflineEngine<Item> {
       this.#list.reconnect();
       await new Promise<void>((resolve, reject) => {
         const check = () => {
-          const { connection } = this.#list.getSnapshot().status;
+          // The snapshot of the list is published later, and may still show the connection before this one.
+          const connection = this.#connection;
           const isDone = connection.kind === "live" || connection.kind === "polling";
           if ("error" in connection) reject(connection.error);
           else if (isDone && this.#sender.isIdle) resolve();

@@ -13,6 +13,7 @@ import {
   type WatchEvent,
   type WatchState,
 } from "../../src/client/index.ts";
+import { indexedDbStorage, OfflineList } from "../../src/client/offline.ts";
 
 /** A deployment of the specification: our service or another one. */
 export interface Deployment {
@@ -155,6 +156,50 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
       ok(calls > 2, "the listener was not called");
       unsubscribe();
       await until(() => list.getSnapshot().status.connection.kind === "stopped");
+    },
+  },
+  {
+    title: "an OfflineList sends its edits, and finds the list and unsent edits on the device again",
+    async run(deployment) {
+      const values = new Map<string, string>();
+      const inMemory = {
+        getItem: (key: string) => values.get(key) ?? null,
+        setItem: (key: string, value: string) => values.set(key, value),
+        removeItem: (key: string) => values.delete(key),
+      };
+      const storage = "indexedDB" in globalThis ? indexedDbStorage() : inMemory;
+      const options = { storage, name: randomDigits(12), pollMs: 20 };
+      const first = new OfflineList(client(deployment), options);
+      const id = await first.add({ Name: "offline" });
+      await first.change(id, (item) => ({ ...item, Done: true }));
+      await until(() => first.getSnapshot().pending.length === 0);
+      same((await client(deployment).get(id)).item, { ID: id, Name: "offline", Done: true });
+      await first.close();
+      const unreachable = { fetch: () => Promise.reject(new TypeError("no network")) };
+      const second = new OfflineList(client(deployment, unreachable), options);
+      await second.ready;
+      same(second.getSnapshot().status.kept, true);
+      // Other servers have no token, so their list is not kept.
+      if (deployment.ours) await second.remove(id);
+      else await second.add({ Name: "kept" });
+      await second.close();
+      const third = new OfflineList(client(deployment), options);
+      await third.sync();
+      same(third.getSnapshot().pending, []);
+      if (deployment.ours) await refused(client(deployment).get(id), 404);
+      else
+        same(
+          third
+            .getSnapshot()
+            .items.map(({ item }) => item.Name)
+            .includes("kept"),
+          true,
+        );
+      for (const { id: shown, item } of third.getSnapshot().items)
+        if (["offline", "kept"].includes(item.Name ?? "")) await third.remove(shown);
+      await third.sync();
+      await third.forget();
+      await third.close();
     },
   },
   {

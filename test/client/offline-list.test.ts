@@ -106,6 +106,19 @@ describe("offline", () => {
     expect(made.getSnapshot().status.connection.kind).toBe("stopped");
   });
 
+  test("sync() throws if the service cannot be reached, and works again afterwards", async () => {
+    const { service, network, list } = await open();
+    const made = list();
+    follow(made);
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    network.state = "down";
+    await expect(made.sync()).rejects.toHaveProperty("name", "NetworkError");
+    network.state = "up";
+    await service.create(item(ids.one, '"Name":"One"'));
+    await made.sync();
+    expect(names(made)).toEqual(["One"]);
+  });
+
   test("an item that was added and removed again is never sent", async () => {
     const { network, list } = await open();
     network.state = "down";

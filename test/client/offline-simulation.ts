@@ -426,7 +426,12 @@ class Simulation {
 
   #auditRemove(id: string, before: Fields, own: readonly UserEdit[]): void {
     const removals = own.filter(({ field }) => field === "removed");
-    for (const edit of removals) this.#noteStored(edit);
+    // The other tab of the device may have asked for it, too.
+    const isAsked = removals.some(({ isHeld }) => !isHeld);
+    for (const edit of removals) {
+      edit.isHeld &&= !isAsked;
+      this.#noteStored(edit);
+    }
     if (removals.length === 0) this.#fail(`the item ${id} was removed by a device that did not ask for it`);
     const isSeen = (field: string) => removals.some((edit) => this.#hasSeen(edit, before[field], own));
     if (!this.#service.isPlain && !fields.every(isSeen))

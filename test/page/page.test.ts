@@ -167,7 +167,7 @@ for (const scheme of ["http", "https"] as const) {
       // because the browser caches nothing from a server whose certificate it does not trust.
       const lists: string[] = [];
       while (lists.length < 2) {
-        const [, status] = /GET \S+\/changes (\d+)/.exec(await pages.program.stderrLine()) ?? [];
+        const [, status] = /GET \S+\/changes\/delta (\d+)/.exec(await pages.program.stderrLine()) ?? [];
         if (status !== undefined) lists.push(status);
       }
       expect(lists).toEqual(["200", pages.scheme === "http" ? "304" : "200"]);
