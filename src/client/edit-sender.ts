@@ -1,7 +1,7 @@
 // Sends the edits of an outbox, one request at a time, and decides what each response means for its edit. It sends only
 // while the list is connected: then it is known which store answers, and what became of edits whose response was lost.
 
-import { sameFields } from "../items/field-merge.ts";
+import { mergeFields, sameFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
 import { type HttpError, hasStatus, isTodoError, type PreconditionFailedError } from "./errors.ts";
 import type { ItemRequests } from "./item-requests.ts";
@@ -273,7 +273,10 @@ export class EditSender {
     }
     if (edit.isOwnId || (now?.json !== undefined && sameFields(edit.mine ?? "", now.json)))
       await this.#stored(edit, now);
-    else await commit((outbox) => this.#settled(outbox, edit, { ...edit, sent: false, theirs: now ?? {} }));
+    else {
+      const mine = now?.json === undefined ? edit.mine : mergeFields("{}", edit.mine ?? "{}", now.json).json;
+      await commit((outbox) => this.#settled(outbox, edit, { ...edit, mine, sent: false, theirs: now ?? {} }));
+    }
     return "next";
   }
 

@@ -33,6 +33,7 @@ export class OfflineEngine<Item> {
   #outbox: Outbox = [];
   /** The items without the edits, as the last snapshot shows them. The user has not seen anything newer. */
   #seen: ReadonlyMap<string, ItemState> = new Map();
+  #seenEpoch: string | undefined;
   #lastNumber = 0;
   /** True if the outbox in memory is newer than the one that is kept. */
   #isBehind = false;
@@ -170,7 +171,7 @@ export class OfflineEngine<Item> {
   /** Sends the edits for another store to the one that answers now. */
   async sendAnyway(): Promise<void> {
     const isForeign = (edit: Edit) => this.#sender.isForeign(edit);
-    const epoch = parseToken(this.#list.token ?? "")?.epoch;
+    const epoch = this.#seenEpoch;
     await this.#commit((outbox) => outbox.map((edit) => (isForeign(edit) ? { ...edit, epoch } : edit)), true);
     void this.#sender.send();
   }
@@ -222,7 +223,10 @@ export class OfflineEngine<Item> {
     this.#sender.stopWaiting();
     this.#follow();
     await this.saveCopy();
-    clearTimeout(this.#quiet);
+    // Another instance may keep the outbox from now on. A response that is still to come must not write it.
+    await this.#exclusive(async () => {
+      this.#kept = undefined;
+    });
   }
 
   async saveCopy(): Promise<void> {
@@ -246,8 +250,7 @@ export class OfflineEngine<Item> {
     if (this.#view.snapshot.status.readOnly) throw new Error(readOnlyProblem);
     await this.#commit((outbox) => {
       const edit = make(overlaid(this.#seen, outbox), id.toLowerCase());
-      const epoch = parseToken(this.#list.token ?? "")?.epoch;
-      return edit ? withEdit(outbox, { ...edit, epoch, number: ++this.#lastNumber }) : outbox;
+      return edit ? withEdit(outbox, { ...edit, epoch: this.#seenEpoch, number: ++this.#lastNumber }) : outbox;
     }, true);
     void this.#sender.send();
   }
@@ -306,6 +309,7 @@ export class OfflineEngine<Item> {
     const { status } = this.#list.getSnapshot();
     const { readOnly, needsCredentials, sending } = this.#sender;
     this.#seen = this.#list.states;
+    this.#seenEpoch = parseToken(this.#list.token ?? "")?.epoch;
     const isNew = this.#view.update(
       this.#seen,
       this.#outbox,
