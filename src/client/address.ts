@@ -15,7 +15,10 @@ export function parseAddress(baseUrl: string | URL): Address {
   const location: unknown = Reflect.get(globalThis, "location");
   const { href } = new URL(String(baseUrl), location ? String(location) : undefined);
   const parts = /^(https?:\/\/)(?:([^/?#]*)@)?([^/?#]+)([^?#]*)/i.exec(href);
-  if (!parts) throw new TypeError(`${baseUrl} is not the address of a service: it must begin with http:// or https://, or be relative to a page.`);
+  if (!parts)
+    throw new TypeError(
+      `${baseUrl} is not the address of a service: it must begin with http:// or https://, or be relative to a page.`,
+    );
   const [, scheme = "", user, host = "", path = ""] = parts;
   const prefix = withoutFinalSlashes(path).replace(/\/api(?:\/todoitems)?$/i, "");
   return { root: `${scheme}${host}${prefix}/`, credentials: user ? parseUser(user) : undefined };

@@ -312,6 +312,7 @@ class Simulation {
   #remove(tab: Tab, id: string, item: Item): void {
     this.#supersede(tab, id);
     const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
+    edit.wasStored = !this.#service.items.has(id);
     for (const name of fields) edit.seen.add(item[name]);
     this.#finish(tab.list.remove(id), edit);
   }
@@ -382,6 +383,9 @@ class Simulation {
   }
 
   #audit(actor: string, id: string, before: Fields | undefined, after: Fields | undefined): void {
+    // If anybody removes the item, there is nothing left to do for others who want that.
+    if (!after)
+      for (const edit of this.#edits.values()) if (edit.id === id && edit.field === "removed") edit.wasStored = true;
     if (actor === "somebody") return;
     this.#lastWrite = { id, before };
     const own = [...this.#edits.values()].filter((edit) => edit.actor === actor && edit.id === id);
@@ -547,10 +551,6 @@ class Simulation {
     // A server that fails may have stored the request before.
     if (refusal === 500 && this.#chance(0.5)) this.#service.refusal = undefined;
     message.reply = this.#service.handle(message.tab.device.name, message.request);
-    // Somebody else has removed the item. So there is nothing left to do.
-    if (message.request.method === "DELETE" && message.reply.status === 404)
-      for (const edit of this.#edits.values())
-        if (edit.field === "removed" && message.request.path.endsWith(edit.id)) edit.wasStored = true;
     if (refusal === 500) message.reply = { status: 500 };
     this.#service.refusal = refusal;
     this.#pushFeeds();
