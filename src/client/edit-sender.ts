@@ -274,7 +274,8 @@ export class EditSender {
     if (edit.isOwnId || (now?.json !== undefined && sameFields(edit.mine ?? "", now.json)))
       await this.#stored(edit, now);
     else {
-      const mine = now?.json === undefined ? edit.mine : mergeFields("{}", edit.mine ?? "{}", now.json).json;
+      const mine =
+        now?.json === undefined ? edit.mine : mergeFields(edit.base ?? "{}", edit.mine ?? "{}", now.json).json;
       await commit((outbox) => this.#settled(outbox, edit, { ...edit, mine, sent: false, theirs: now ?? {} }));
     }
     return "next";

@@ -10,7 +10,7 @@ export interface Edit {
   /** The item's ID, in lower case. */
   readonly id: string;
   readonly kind: "add" | "change" | "remove";
-  /** The item as the user saw it before the edit. An `add` has none. */
+  /** The item as the user saw it before the edit. An `add` has one only if it creates a deleted item again. */
   readonly base?: string | undefined;
   /** The item as the user wants it. A `remove` has none. */
   readonly mine?: string | undefined;
@@ -64,7 +64,7 @@ export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
     return replaced(outbox, { ...last, kind: "remove", mine: undefined, problem: undefined });
   }
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
-  if (last.base !== undefined && sameFields(last.base, mine)) return without(outbox, last);
+  if (last.kind === "change" && sameFields(last.base ?? "{}", mine)) return without(outbox, last);
   return replaced(outbox, { ...last, mine, problem: undefined });
 }
 
@@ -92,8 +92,9 @@ export function insisted(edit: Edit, mine: string | undefined): Edit {
   const { theirs, ...rest } = edit;
   const decided = { ...rest, theirs: undefined, problem: undefined, sent: false };
   if (edit.kind === "remove" && mine === undefined) return { ...decided, base: theirs?.json, etag: theirs?.etag };
-  // If others have deleted the item, it is created again under its ID.
-  if (theirs?.json === undefined) return { ...decided, kind: "add", base: undefined, mine, etag: undefined };
+  // If others have deleted the item, it is created again under its ID. If somebody else does that, too, `base` tells
+  // which fields the user has changed.
+  if (theirs?.json === undefined) return { ...decided, kind: "add", mine, etag: undefined };
   return { ...decided, kind: "change", base: theirs.json, mine, etag: theirs.etag };
 }
 

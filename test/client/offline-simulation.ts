@@ -551,6 +551,9 @@ class Simulation {
     // A server that fails may have stored the request before.
     if (refusal === 500 && this.#chance(0.5)) this.#service.refusal = undefined;
     message.reply = this.#service.handle(message.tab.device.name, message.request);
+    if (message.request.method === "DELETE" && message.reply.status === 404)
+      for (const edit of this.#edits.values())
+        if (edit.field === "removed" && message.request.path.endsWith(edit.id)) edit.wasStored = true;
     if (refusal === 500) message.reply = { status: 500 };
     this.#service.refusal = refusal;
     this.#pushFeeds();
