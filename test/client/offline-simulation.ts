@@ -487,7 +487,8 @@ class Simulation {
     const backup = this.#pick(this.#backups);
     this.#service.restore(backup);
     this.#created = new Map([...backup.items.keys()].map((id) => [id, 1]));
-    this.#forgotten.clear();
+    // A token from before the restore gets a whole list, too.
+    for (const edit of this.#edits.values()) if (edit.field === "ID") this.#forgotten.add(edit.id);
     for (const edit of this.#edits.values()) {
       if (edit.stored > 0 && this.#service.fieldsOf(edit.id)?.[edit.field] !== edit.value)
         this.counts.goneAfterRestore++;
