@@ -466,7 +466,7 @@ class Simulation {
       if (this.#chance(0.3)) tab.storageFails = true;
       else tab.crashes = this.#chance(0.5) ? "before" : "after";
     } else if (roll < 0.7) {
-      if (this.#chance(0.3)) this.#forgetTombstones();
+      if (this.#chance(0.1)) this.#forgetTombstones();
       await this.#breakFeeds(() => true);
     } else if (roll < 0.8) this.#backups.push(this.#service.backup());
     else if (roll < 0.85 && this.#backups.length > 0 && !this.#service.isPlain) await this.#restore();
@@ -479,7 +479,8 @@ class Simulation {
   }
 
   #forgetTombstones(): void {
-    for (const id of this.#created.keys()) if (this.#service.hasTombstone(id)) this.#forgotten.add(id);
+    // A device whose token is older gets a whole list from now on, so this concerns all items that are under way.
+    for (const edit of this.#edits.values()) if (edit.field === "ID") this.#forgotten.add(edit.id);
     this.#service.forgetTombstones();
   }
 

@@ -72,10 +72,6 @@ export class SimulatedService {
     this.#forgottenTo = this.version;
   }
 
-  hasTombstone(id: string): boolean {
-    return this.#tombstones.has(id);
-  }
-
   get list(): string[] {
     return [...this.items.values()].sort((one, other) => one.position - other.position).map(({ json }) => json);
   }
