@@ -203,13 +203,9 @@ export class EditSender {
       if (!later || later.kind === "add" || later.etag !== undefined) return rest;
       return this.#settled(rest, later, reconciled(later, now, false));
     });
-    if (now) this.#put(edit.id, now);
+    if (now) list().put(edit.id, now.json, now.etag);
     // Another store answers at this address by now. The list must find out before anything else is sent.
     if (this.#isOtherStore(now?.etag)) list().reconnect();
-  }
-
-  #put(id: string, { json, etag }: ItemState): void {
-    if (!this.#isOtherStore(etag)) this.#parts.list().put(id, json, etag);
   }
 
   #isOtherStore(etag: string | undefined): boolean {
@@ -256,7 +252,7 @@ export class EditSender {
   ): Promise<Outcome> {
     const now = { json: currentText, etag: currentEtag };
     await this.#meet(edit, now, wasSent);
-    this.#put(edit.id, now);
+    this.#parts.list().put(edit.id, now.json, now.etag);
     return "next";
   }
 

@@ -137,11 +137,14 @@ export class LiveList<Item> {
 
   /**
    * Takes over what the response to a write says about an item, so that the change feed need not repeat it first. If
-   * `json` is undefined, the state with this ETag was removed. The feed may have been faster, and know something newer.
+   * `json` is undefined, the state with this ETag was removed. The feed may have been faster, and know something newer,
+   * or another store.
    * @internal
    */
   put(id: string, json: string | undefined, etag: string | undefined): void {
     const before = this.#entries.get(id)?.watched;
+    const [state, list] = [parseToken(etag ?? ""), parseToken(this.#token ?? "")];
+    if (state && list && state.epoch !== list.epoch) return;
     if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
     const position = before?.position ?? parseToken(etag ?? "")?.version ?? Number.MAX_SAFE_INTEGER;
     if (json === undefined) this.#entries.delete(id);
