@@ -538,7 +538,10 @@ class Simulation {
 
   #carry(message: Message): void {
     const { tab, resolve, reject } = message;
-    const isLost = !this.#isCalm && (tab.device.isCut || this.#chance(0.05));
+    const { feedFrom } = message.reply ?? {};
+    // A restore breaks the feeds, also one whose response is still under way.
+    const isBroken = typeof feedFrom === "object" && feedFrom.epoch !== this.#service.epoch;
+    const isLost = isBroken || (!this.#isCalm && (tab.device.isCut || this.#chance(0.05)));
     if (message.reply === undefined && !isLost) {
       this.#arrive(message);
       return;

@@ -25,7 +25,7 @@ export interface SimulatedReply {
   readonly type?: string;
   readonly body?: string;
   /** The token from which a change feed continues. Undefined if the reply is not a feed. */
-  readonly feedFrom?: { readonly version: number } | "resync";
+  readonly feedFrom?: { readonly version: number; readonly epoch: string } | "resync";
 }
 
 /** Notified of every write that is stored, with the item before and after it. */
@@ -108,7 +108,7 @@ export class SimulatedService {
     const isKnown = version >= this.#forgottenTo && version <= this.version;
     if (path === "/changes/delta") return this.#delta(isKnown ? version : undefined);
     if (path === "/changes/events")
-      return { status: 200, type: "text/event-stream", feedFrom: isKnown ? { version } : "resync" };
+      return { status: 200, type: "text/event-stream", feedFrom: isKnown ? { version, epoch: this.epoch } : "resync" };
     if (method === "GET" && path === "/api/todoitems/")
       return {
         status: 200,
