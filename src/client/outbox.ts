@@ -60,7 +60,10 @@ export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
   // The earlier edit must be stored first, and only then is the ETag of its result known.
   if (!isOpen) return [...outbox, { ...edit, etag: undefined, sent: false }];
   if (edit.kind === "remove") {
-    if (last.kind === "add") return without(outbox, last);
+    const rest = without(outbox, last);
+    // An item that was to be created again under its ID may be there by now. Then it is compared before it is removed.
+    if (last.kind === "add")
+      return last.isOwnId || edit.etag === undefined ? rest : [...rest, { ...edit, etag: undefined, sent: false }];
     return replaced(outbox, { ...last, kind: "remove", mine: undefined, problem: undefined });
   }
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
