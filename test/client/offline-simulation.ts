@@ -295,10 +295,7 @@ class Simulation {
   #change(tab: Tab, id: string): void {
     const field = this.#pick(fields);
     this.#supersede(tab, id, field);
-    // Edits that wait may become one, and the first of them was made when the item looked like that.
-    const waiting = [...this.#edits.values()].filter(
-      (one) => one.actor === tab.device.name && one.id === id && !one.wasStored,
-    );
+    const waiting = this.#waiting(tab, id);
     const edit = this.#track(tab, id, field, `v${++this.#names}`);
     for (const { item } of waiting) edit.seen.add(item[field]);
     const call = tab.list.change(id, (item) => {
@@ -309,11 +306,17 @@ class Simulation {
     this.#finish(call, edit);
   }
 
+  /** Edits that wait may become one with the next, and the user saw the item when making the first of them. */
+  #waiting(tab: Tab, id: string): UserEdit[] {
+    return [...this.#edits.values()].filter((one) => one.actor === tab.device.name && one.id === id && !one.wasStored);
+  }
+
   #remove(tab: Tab, id: string, item: Item): void {
+    const waiting = this.#waiting(tab, id);
     this.#supersede(tab, id);
     const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
     edit.wasStored = !this.#service.items.has(id);
-    for (const name of fields) edit.seen.add(item[name]);
+    for (const seen of [item, ...waiting.map((one) => one.item)]) for (const name of fields) edit.seen.add(seen[name]);
     this.#finish(tab.list.remove(id), edit);
   }
 
