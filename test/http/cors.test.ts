@@ -156,7 +156,7 @@ describe("pages that have no access", () => {
     });
   }
 
-  test("are not mentioned if their origin is none that a browser sends, because people paste the advice into a shell", async () => {
+  test("are not mentioned if no browser sends such an origin, because people paste the advice into a shell", async () => {
     const service = await start();
     for (const origin of ["http://a.example;reboot", "http://$(id)", "https://a.example/path", "x y", "http://A", "<>"])
       await get(service, { Origin: origin });

@@ -20,8 +20,7 @@ export class StoreLock {
 
   /**
    * Waits up to `waitMs` for another process to end. `path` must not be a symbolic link, so that all names of the store
-   * lead to one lock. Throws an error of SQLite or of the system if
-   * the lock cannot be made beside the store.
+   * lead to one lock. Throws an error of SQLite or of the system if the lock cannot be made beside the store.
    */
   static async take(path: string, waitMs: number): Promise<StoreLock> {
     const file = `${path}-lock`;
