@@ -1,8 +1,8 @@
 // Reads fields from flags and from an item's JSON text, sets fields without touching the rest, and formats values for
 // display.
 
-import { isDoneMark } from "../items/done-mark.ts";
 import { scanObject } from "../items/json-text.ts";
+import { type KnownField, knownFields, knownMember, meaningOf } from "../items/known-fields.ts";
 import { stringOf } from "../items/object-text.ts";
 import { asWord } from "../terminal/program-name.ts";
 import { printable } from "../terminal/text.ts";
@@ -114,17 +114,12 @@ function setField(json: string, { name, json: value }: Field): string {
   return object.withField(found, name, value);
 }
 
-// Apps use different names for the same field. If an item has several of these names, the one that is listed first here
-// is used. Letter case does not matter.
-const nameFields = ["name", "title", "text", "task", "summary"];
-const doneFields = ["done", "completed", "isdone", "iscomplete", "iscompleted"];
-
 export function isNameField(name: string): boolean {
-  return nameFields.includes(name.toLowerCase());
+  return meaningOf(name) === "name";
 }
 
 export function isDoneField(name: string): boolean {
-  return doneFields.includes(name.toLowerCase());
+  return meaningOf(name) === "done";
 }
 
 /**
@@ -137,7 +132,7 @@ export function warnOfSecondNames(json: string, fields: readonly Field[]): void 
     .map(({ name }) => name)
     .filter((name) => !old.find((candidate) => candidate.toLowerCase() === name.toLowerCase()));
   const name = nameFieldOf(json);
-  const mark = firstOf(json, doneFields)?.name;
+  const mark = firstOf(json, "done")?.name;
   const secondName = added.find(isNameField);
   const secondMark = added.find(isDoneField);
   const warn = (what: string, field: string, second: string, advice: string) =>
@@ -159,8 +154,8 @@ export function warnOfSecondNames(json: string, fields: readonly Field[]): void 
 export function warnOfDoubles(json: string): void {
   const names = [...scanObject(json).toMap().keys()];
   const kinds = [
-    ["names", names.filter(isNameField), nameFields],
-    ["marks for done", names.filter(isDoneField), doneFields],
+    ["names", names.filter(isNameField), "name"],
+    ["marks for done", names.filter(isDoneField), "done"],
   ] as const;
   for (const [what, doubles, known] of kinds)
     if (doubles.length > 1)
@@ -171,21 +166,21 @@ export function warnOfDoubles(json: string): void {
 
 /** The item's name, made safe to print. Empty if the item has no name. */
 export function nameOf(json: string): string {
-  return printable(displayText(firstOf(json, nameFields)?.value));
+  return printable(displayText(firstOf(json, "name")?.value));
 }
 
 /** The name of the field that contains the item's name, such as `title`. Undefined if the item has no such field. */
 export function nameFieldOf(json: string): string | undefined {
-  return firstOf(json, nameFields)?.name;
+  return firstOf(json, "name")?.name;
 }
 
 export function isDone(json: string): boolean {
-  return isDoneMark(firstOf(json, doneFields)?.value);
+  return knownFields(scanObject(json)).done;
 }
 
 /** The field that marks the item as done. If the item has no such field, `name` is `Done` and `value` is undefined. */
 export function doneFieldOf(json: string): { readonly name: string; readonly value: string | undefined } {
-  return firstOf(json, doneFields) ?? { name: "Done", value: undefined };
+  return firstOf(json, "done") ?? { name: "Done", value: undefined };
 }
 
 /** How messages refer to an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */
@@ -198,9 +193,10 @@ export function shortId(id: string): string {
   return printable(id.slice(0, 8));
 }
 
-function firstOf(json: string, names: readonly string[]): { name: string; value: string } | undefined {
-  const fields = new Map([...scanObject(json).toMap()].map(([name, value]) => [name.toLowerCase(), { name, value }]));
-  return names.map((name) => fields.get(name)).find((field) => field !== undefined);
+function firstOf(json: string, field: KnownField): { name: string; value: string } | undefined {
+  const object = scanObject(json);
+  const member = knownMember(object, field);
+  return member && { name: object.name(member), value: object.value(member) };
 }
 
 /**

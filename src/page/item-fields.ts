@@ -5,13 +5,13 @@
 import { doneMark, isDoneMark } from "../items/done-mark.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
-import { type Member, type ObjectText, stringOf } from "../items/object-text.ts";
+import { type KnownField, knownMember, textOf } from "../items/known-fields.ts";
+import type { Member, ObjectText } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 import { type Chip, chipsOf } from "./item-chips.ts";
 import type { NewEntry } from "./pasted-lines.ts";
 
 const fieldNames = ["name", "notes", "done"] as const;
-type FieldName = (typeof fieldNames)[number];
 export type Spelling = "pascal" | "camel";
 
 export interface ItemFields {
@@ -40,28 +40,6 @@ export interface ItemShape {
   /** The done mark of another item, as JSON text. The new item gets a mark of the same kind. */
   readonly doneLike?: string | undefined;
 }
-
-/**
- * The names that apps use for each field. If an item has several of these names, the one that comes first here counts.
- * Each name may also begin with a capital letter. The page recognises no other spelling.
- */
-const aliases: Record<FieldName, readonly string[]> = {
-  name: ["name", "title", "task", "summary", "text"],
-  notes: ["notes", "note", "description"],
-  done: ["done", "completed", "isDone", "isComplete", "isCompleted"],
-};
-
-/**
- * Each recognised name with the field that it means. If an item has several names for a field, the lowest rank wins.
- */
-const meanings = new Map(
-  fieldNames.flatMap((field) =>
-    aliases[field].flatMap((alias, rank) => {
-      const capitalised = alias.slice(0, 1).toUpperCase() + alias.slice(1);
-      return [alias, capitalised].map((name) => [name, { field, rank }] as const);
-    }),
-  ),
-);
 
 /** The field names that the page uses if no item shows other names. */
 export const defaultShapes: Record<Spelling, ItemShape> = {
@@ -107,7 +85,7 @@ export function folded(text: string): string {
  * Returns the item with these values. If the item lacks a field, adds it in the spelling that the item uses. If the
  * item's done mark is a number or a text, the new mark has the same type.
  */
-export function withFields(json: string, values: Partial<Record<FieldName, string | boolean>>): string {
+export function withFields(json: string, values: Partial<Record<KnownField, string | boolean>>): string {
   let text = json;
   for (const field of fieldNames) {
     const value = values[field];
@@ -139,7 +117,7 @@ export function shapeOf(json: string): ItemShape {
   const object = scanObject(json);
   const fallback = defaultShapes[spellingOf(object)];
   const found = findFields(object);
-  const nameOf = (field: FieldName) => found[field] && object.name(found[field]);
+  const nameOf = (field: KnownField) => found[field] && object.name(found[field]);
   const name = nameOf("name") ?? fallback.name;
   const id = object.find(isIdName);
   return {
@@ -170,14 +148,11 @@ export function compacted(text: string): { readonly json: string } | { readonly 
   }
 }
 
-function findFields(object: ObjectText): Partial<Record<FieldName, Member>> {
-  const found: Partial<Record<FieldName, Member>> = {};
-  const ranks = { name: Number.POSITIVE_INFINITY, notes: Number.POSITIVE_INFINITY, done: Number.POSITIVE_INFINITY };
-  for (const member of object.members) {
-    const meaning = meanings.get(object.name(member));
-    if (!meaning || meaning.rank >= ranks[meaning.field]) continue;
-    ranks[meaning.field] = meaning.rank;
-    found[meaning.field] = member;
+function findFields(object: ObjectText): Partial<Record<KnownField, Member>> {
+  const found: Partial<Record<KnownField, Member>> = {};
+  for (const field of fieldNames) {
+    const member = knownMember(object, field);
+    if (member) found[field] = member;
   }
   return found;
 }
@@ -195,10 +170,6 @@ function spellingOf(object: ObjectText): Spelling {
 
 function isTextOrNone(value: string | undefined): boolean {
   return value === undefined || value === "null" || value.startsWith('"');
-}
-
-function textOf(value: string | undefined): string {
-  return value === undefined || value === "null" ? "" : (stringOf(value) ?? value);
 }
 
 /** Returns the name of an item for a message, in quotes and shortened. If it has no name, returns "the item". */

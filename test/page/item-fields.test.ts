@@ -63,28 +63,6 @@ describe("an item's fields", () => {
     });
   });
 
-  test("a name in a third spelling is just another field", () => {
-    expect(readFields('{"NAME":"x"}')).toMatchObject({ name: "", otherCount: 1 });
-  });
-});
-
-describe("items of other apps", () => {
-  for (const field of ["title", "text", "task", "summary", "Title"]) {
-    test(`"${field}" is read as the name, and a new name goes to that field`, () => {
-      const json = `{"id":"x","${field}":"Milk"}`;
-      expect(readFields(json)).toMatchObject({ name: "Milk", otherCount: 0 });
-      expect(withFields(json, { name: "Bread" })).toBe(`{"id":"x","${field}":"Bread"}`);
-    });
-  }
-
-  for (const field of ["completed", "isDone", "isComplete", "IsComplete"]) {
-    test(`"${field}" is read as the done mark, and a tick goes to that field`, () => {
-      const json = `{"id":"x","name":"Milk","${field}":true}`;
-      expect(readFields(json)).toMatchObject({ done: true, otherCount: 0 });
-      expect(withFields(json, { done: false })).toBe(`{"id":"x","name":"Milk","${field}":false}`);
-    });
-  }
-
   test("if several fields could be the name, the more usual one is, wherever it stands", () => {
     expect(readFields('{"text":"long","title":"short"}')).toMatchObject({ name: "short", otherCount: 1 });
   });
