@@ -54,17 +54,21 @@ export class EditSender {
     const { epoch, readOnly } = connection;
     this.#connected = { epoch, isPolling: connection.kind === "polling" };
     this.readOnly = readOnly;
-    // Edits that were made before any store was known are for this one.
-    if (epoch !== undefined && this.#parts.outbox().some((edit) => edit.epoch === undefined))
-      void this.#parts.commit((outbox) => outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })));
   }
 
-  /** An item of an `add` whose response was lost has shown up, or its removal has. So the `add` was stored. */
+  /**
+   * If an item of an `add` whose response was lost has shown up, or its removal has, the `add` was stored. Edits that were
+   * made before any store was known are for the first one.
+   */
   heard(event: WatchEvent<unknown>): void {
     const ids = new Set(event.kind === "snapshot" ? event.items.map(({ id }) => id) : [event.id]);
     const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
-    if (this.#parts.outbox().some(isStored))
-      void this.#parts.commit((outbox) => outbox.filter((edit) => !isStored(edit)));
+    const epoch = parseToken(event.token ?? "")?.epoch;
+    const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
+    if (this.#parts.outbox().some((edit) => isStored(edit) || isNew(edit)))
+      void this.#parts.commit((outbox) =>
+        outbox.filter((edit) => !isStored(edit)).map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })),
+      );
   }
 
   /** True if the edit was made for another store than the one that answers. */

@@ -97,7 +97,8 @@ export class OfflineEngine<Item> {
       const outbox = await kept.readOutbox();
       this.#kept = kept;
       this.#keepsCopy = keepsCopy;
-      this.#outbox = outbox.map((edit) => ({ ...edit, number: ++this.#lastNumber }));
+      const epoch = parseToken(this.#list.token ?? "")?.epoch;
+      this.#outbox = outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch, number: ++this.#lastNumber }));
       // This list may have passed events that show edits to be stored. The kept copy has not.
       if (keepsCopy && this.#isStarted && outbox.some(({ sent }) => sent)) {
         this.#list.startFrom(await kept.readCopy(), true);
