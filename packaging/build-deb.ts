@@ -1,5 +1,5 @@
-// Builds a Debian package from a single executable: `npm run build:deb -- [EXECUTABLE] [amd64|arm64] [FILE]`. It needs
-// dpkg-deb. The manual page is made from the command table.
+// Builds a Debian package from a single executable: `build-deb.ts [EXECUTABLE] [amd64|arm64] [FILE]`. It needs dpkg-deb.
+// The manual page is made from the command table.
 
 import {
   chmodSync,
