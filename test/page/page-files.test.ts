@@ -1,11 +1,11 @@
-// The file with the authority's certificate stays the same object until its content changes. So it is compressed only
-// once.
+// Files that the page offers: the certificate of the authority, and programs to copy.
 
 import { afterEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PageFiles } from "../../src/page/page-files.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { projectFolder } from "../program.ts";
 
 const folder = temporaryFolder();
 afterEach(() => folder.dispose());
@@ -36,4 +36,11 @@ test("the certificate is the same object until its file changes", async () => {
   const renewed = await files.find("/certificate-authority.crt");
   expect(new TextDecoder().decode(renewed?.bytes)).toBe("second");
   expect(lookups).toBe(1);
+});
+
+test("the programs for React and Expo are those of docs/client.md, which other tests compile", () => {
+  const read = (path: string) => readFileSync(join(projectFolder, path), "utf8");
+  const document = read("docs/client.md");
+  for (const path of ["examples/react/TodoList.tsx", "examples/expo/App.tsx"])
+    expect(document).toContain(`\`\`\`tsx\n${read(path)}\`\`\``);
 });
