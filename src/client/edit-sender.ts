@@ -3,7 +3,7 @@
 
 import { mergeFields, sameFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
-import { type HttpError, hasStatus, isTodoError, type PreconditionFailedError } from "./errors.ts";
+import { type HttpError, hasStatus, isPassing, isTodoError, type PreconditionFailedError } from "./errors.ts";
 import type { ItemRequests } from "./item-requests.ts";
 import type { ItemState, LiveConnection, LiveList } from "./live-list.ts";
 import { type Edit, type Outbox, reconciled, replaced, without } from "./outbox.ts";
@@ -54,17 +54,21 @@ export class EditSender {
     const { epoch, readOnly } = connection;
     this.#connected = { epoch, isPolling: connection.kind === "polling" };
     this.readOnly = readOnly;
-    // Edits that were made before any store was known are for this one.
-    if (epoch !== undefined && this.#parts.outbox().some((edit) => edit.epoch === undefined))
-      void this.#parts.commit((outbox) => outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })));
   }
 
-  /** An item of an `add` whose response was lost has shown up, or its removal has. So the `add` was stored. */
+  /**
+   * If an item of an `add` whose response was lost has shown up, or its removal has, the `add` was stored. Edits that were
+   * made before any store was known are for the first one.
+   */
   heard(event: WatchEvent<unknown>): void {
     const ids = new Set(event.kind === "snapshot" ? event.items.map(({ id }) => id) : [event.id]);
     const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
-    if (this.#parts.outbox().some(isStored))
-      void this.#parts.commit((outbox) => outbox.filter((edit) => !isStored(edit)));
+    const epoch = parseToken(event.token ?? "")?.epoch;
+    const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
+    if (this.#parts.outbox().some((edit) => isStored(edit) || isNew(edit)))
+      void this.#parts.commit((outbox) =>
+        outbox.filter((edit) => !isStored(edit)).map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })),
+      );
   }
 
   /** True if the edit was made for another store than the one that answers. */
@@ -241,8 +245,9 @@ export class EditSender {
       await this.#parts.commit((outbox) => replaced(outbox, { ...edit, sent: wasSent }));
       return "stop";
     }
-    if (!isTodoError(error, "HttpError") || mayPass(error.status)) return this.#later(error);
-    return this.#refused(edit, error);
+    // A redirect comes from a network that wants a sign-in first.
+    const isRefusal = isTodoError(error, "HttpError") && error.status >= 400 && !isPassing(error);
+    return isRefusal ? this.#refused(edit, error) : this.#later(error);
   }
 
   async #changedByOthers(
@@ -283,22 +288,17 @@ export class EditSender {
   }
 
   /**
-   * Waits, and then connects again: only a new document of changes can show whether the edit was stored, and what others
-   * have done to it.
+   * Waits before the next attempt, and connects again at once: that shows whether the service can be reached, and only a
+   * new document of changes can show whether the edit was stored, and what others have done to it.
    */
   #later(error: unknown): Outcome {
     const asked = isTodoError(error, "HttpError") ? (error.retryAfterMs ?? 0) : 0;
     const waitMs = Math.max(asked, backoffMs(this.#failures++, firstRetryMs, retryMsMax));
-    this.#connected = undefined;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#parts.list().reconnect();
+      void this.send();
     }, waitMs);
+    this.#parts.list().reconnect();
     return "stop";
   }
-}
-
-/** Whether a refusal may pass by itself. A redirect comes from a network that wants a sign-in first. */
-function mayPass(status: number): boolean {
-  return status < 400 || status === 408 || status === 429 || (status >= 500 && status !== 507);
 }

@@ -159,7 +159,9 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): error
 
 /** Whether the same request may succeed if it is sent again a little later. */
 export function isPassing(error: unknown): error is TodoClientError {
-  return hasStatus(error, 408, 429, 502, 503, 504) || error instanceof NetworkError || error instanceof TimeoutError;
+  if (!isTodoError(error, "HttpError")) return error instanceof NetworkError || error instanceof TimeoutError;
+  // 507: the store is full, and stays full until somebody makes room.
+  return error.status === 408 || error.status === 429 || (error.status >= 500 && error.status !== 507);
 }
 
 /**

@@ -4,6 +4,7 @@
 import { parseToken } from "../items/token.ts";
 import type { Change } from "./change-document.ts";
 import { hasStatus } from "./errors.ts";
+import { observePage } from "./page-events.ts";
 import type { ParseItem } from "./reply.ts";
 import type { Requester } from "./requester.ts";
 import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, watch } from "./watch.ts";
@@ -13,9 +14,12 @@ export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
 /** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
   | WatchState
-  /** Nobody is subscribed, so nothing is received. */
+  /** Nothing is received, because nobody is subscribed or the page is hidden. */
   | { readonly kind: "stopped" }
-  /** The connection is being made: the first subscriber has come, or somebody has called `reconnect`. */
+  /**
+   * The connection is being made or checked: somebody has subscribed or called `reconnect`, the browser has said that it
+   * is offline or online, or a write of an `OfflineList` has failed.
+   */
   | { readonly kind: "connecting" }
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
@@ -65,19 +69,31 @@ export interface ListCopy {
   readonly items: readonly Omit<Change, "version">[];
 }
 
-/** Notified before there is a new snapshot. */
+/** What an `OfflineList` wants to know. The first two are notified before there is a new snapshot. */
 export interface LiveListObserver {
   onEvent(event: WatchEvent<unknown>): void;
   onConnection(connection: LiveConnection): void;
+  onSnapshot(): void;
+  onHidden(): void;
 }
+
+/** When to be connected. */
+export type Following = "never" | "while visible" | "always";
+
+/** How long a page may be hidden before it closes its feed: a browser has six connections to a host over HTTP/1.1. */
+const hiddenMsMax = 2_000;
 
 export class LiveList<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: LiveListOptions;
   readonly #observer: LiveListObserver | undefined;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
-  /** Ends the current connection. Undefined while nobody is subscribed. */
+  /** Ends the current connection, if there is one. */
   #controller: AbortController | undefined;
+  #following: Following = "never";
+  #isHidden = false;
+  #hiding: ReturnType<typeof setTimeout> | undefined;
+  #leavePage: (() => void) | undefined;
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
   /** The newest state. It becomes the snapshot when it is published. */
@@ -161,25 +177,61 @@ export class LiveList<Item> {
 
   /**
    * Calls the listener whenever there is a new snapshot, until the returned function is called. The first subscriber
-   * opens the connection and the last one closes it. If somebody subscribes again later, the known items are still
-   * there. If the server has a change feed, it then sends only what has changed since the last connection closed.
+   * opens the connection and the last one closes it. A page that is hidden for two seconds closes it, too, until it is
+   * visible. The known items stay. If the server has a change feed, the next connection receives only what has changed.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
     // Each subscription is a separate object, because the same function may subscribe twice.
     const subscription = { listener };
     this.#listeners.add(subscription);
-    if (!this.#controller) this.#start();
+    this.follow("while visible");
     return () => {
       this.#listeners.delete(subscription);
       // User interfaces often unsubscribe and subscribe again at once. That should not close the connection, so wait a
       // moment before checking whether anybody is still subscribed.
       queueMicrotask(() => {
-        if (this.#listeners.size === 0) this.#stop();
+        if (this.#listeners.size === 0) this.follow("never");
       });
     };
   };
 
-  /** Connects again now, instead of waiting for the next attempt. Does nothing while nobody is subscribed. */
+  /** @internal */
+  follow(following: Following): void {
+    this.#following = following;
+    if (following !== "never") this.#leavePage ??= this.#observePage();
+    else {
+      this.#leavePage?.();
+      this.#leavePage = undefined;
+    }
+    const isWanted = following === "always" || (following === "while visible" && !this.#isHidden);
+    if (isWanted && !this.#controller) this.#start();
+    else if (!isWanted && this.#controller) this.#stop(this.#controller);
+  }
+
+  #observePage(): () => void {
+    const hide = (isHidden: boolean) => {
+      this.#isHidden = isHidden;
+      this.follow(this.#following);
+    };
+    const leave = observePage({
+      onHidden: () => {
+        this.#hiding = setTimeout(hide, hiddenMsMax, true);
+        this.#observer?.onHidden();
+      },
+      onShown: () => {
+        clearTimeout(this.#hiding);
+        hide(false);
+      },
+      onNetwork: () => this.reconnect(),
+    });
+    return () => {
+      clearTimeout(this.#hiding);
+      this.#isHidden = false;
+      leave();
+    };
+  }
+
+  /** Connects again now, instead of waiting for the next attempt. Does nothing while the list is stopped. */
   reconnect(): void {
     if (!this.#controller) return;
     this.#controller.abort();
@@ -192,9 +244,8 @@ export class LiveList<Item> {
     void this.#follow(this.#controller.signal);
   }
 
-  #stop(): void {
-    if (!this.#controller) return;
-    this.#controller.abort();
+  #stop(controller: AbortController): void {
+    controller.abort();
     this.#controller = undefined;
     this.#connectionIs({ kind: "stopped" });
     // Publish now instead of with a timer: no listener is left to be called, and a timer would keep the process alive.
@@ -271,6 +322,7 @@ export class LiveList<Item> {
     this.#next = { items, status };
     if (this.#snapshot.items === items && this.#snapshot.status === status) return;
     this.#snapshot = this.#next;
+    this.#observer?.onSnapshot();
     for (const { listener } of [...this.#listeners]) listener();
   }
 
@@ -286,8 +338,9 @@ export class LiveList<Item> {
 }
 
 function sameStatus(one: ListStatus, other: ListStatus): boolean {
-  const { connection, loaded, readOnly } = one;
-  return connection === other.connection && loaded === other.loaded && readOnly === other.readOnly;
+  const { connection, loaded, readOnly, needsCredentials } = one;
+  if (connection !== other.connection || needsCredentials !== other.needsCredentials) return false;
+  return loaded === other.loaded && readOnly === other.readOnly;
 }
 
 /** Whether the first ETag names an older state than the second, in the same history of the store. */

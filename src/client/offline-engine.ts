@@ -3,6 +3,7 @@
 
 import { parseToken } from "../items/token.ts";
 import { EditSender } from "./edit-sender.ts";
+import { isPassing } from "./errors.ts";
 import { idIn, readObject, sameId, withEdits } from "./item-text.ts";
 import { type ItemState, type LiveConnection, LiveList, type LiveListOptions } from "./live-list.ts";
 import { type Conflict, type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
@@ -39,7 +40,6 @@ export class OfflineEngine<Item> {
   #isBehind = false;
   #tail: Promise<unknown> = Promise.resolve();
   #syncs = 0;
-  #unfollow: (() => void) | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #connection: LiveConnection = { kind: "stopped" };
   #isStarted = false;
@@ -59,6 +59,8 @@ export class OfflineEngine<Item> {
         if (connection.kind === "live" || connection.kind === "polling") void this.#sender.send();
         queueMicrotask(() => this.#publish());
       },
+      onSnapshot: () => this.#publish(),
+      onHidden: () => void this.saveCopy(),
     });
     this.#sender = new EditSender({
       ...parts,
@@ -95,7 +97,8 @@ export class OfflineEngine<Item> {
       const outbox = await kept.readOutbox();
       this.#kept = kept;
       this.#keepsCopy = keepsCopy;
-      this.#outbox = outbox.map((edit) => ({ ...edit, number: ++this.#lastNumber }));
+      const epoch = parseToken(this.#list.token ?? "")?.epoch;
+      this.#outbox = outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch, number: ++this.#lastNumber }));
       // This list may have passed events that show edits to be stored. The kept copy has not.
       if (keepsCopy && this.#isStarted && outbox.some(({ sent }) => sent)) {
         this.#list.startFrom(await kept.readCopy(), true);
@@ -141,8 +144,15 @@ export class OfflineEngine<Item> {
     }, id);
   }
 
-  /** Shows what the service has confirmed: a new state of an item, or without an item its removal. */
-  took(id: string, { item, etag }: { readonly item?: Item; readonly etag: string | undefined }): void {
+  /**
+   * Waits for a write that goes to the service directly, and shows what the service has confirmed: a new state of an item,
+   * or without an item its removal.
+   */
+  async direct(id: string, write: Promise<{ readonly item?: Item; readonly etag: string | undefined }>): Promise<void> {
+    const { item, etag } = await write.catch((error: unknown) => {
+      if (isPassing(error)) this.#list.reconnect();
+      throw error;
+    });
     if (etag?.endsWith('-not-kept"')) throw new Error(readOnlyProblem);
     const { codec } = this.#parts.requester.options;
     if (item === undefined) this.#list.put(id.toLowerCase(), undefined, this.etagOf(id));
@@ -294,15 +304,11 @@ export class OfflineEngine<Item> {
     return result;
   }
 
-  /** Follows the list while somebody subscribes, or while there are edits to send. */
+  /** Follows the list while somebody subscribes to it in a visible page, and while there are edits to send. */
   #follow(): void {
-    const isWanted =
-      this.#isStarted && !this.#isClosed && (this.#listeners.size > 0 || this.#syncs > 0 || this.#sender.hasWork);
-    if (isWanted && !this.#unfollow) this.#unfollow = this.#list.subscribe(() => this.#publish());
-    else if (!isWanted && this.#unfollow) {
-      this.#unfollow();
-      this.#unfollow = undefined;
-    }
+    if (!this.#isStarted || this.#isClosed) this.#list.follow("never");
+    else if (this.#syncs > 0 || this.#sender.hasWork) this.#list.follow("always");
+    else this.#list.follow(this.#listeners.size > 0 ? "while visible" : "never");
   }
 
   #publish(): void {

@@ -85,7 +85,7 @@ export class OfflineList<Item> {
     const json = given === undefined ? withId(object, id) : object.text;
     const { queues, engine } = await this.#started();
     if (queues) await engine.add(json, id, given === undefined);
-    else engine.took(id, await this.#client.create(requester.options.codec.parse(json)));
+    else await engine.direct(id, this.#client.create(requester.options.codec.parse(json)));
     return id.toLowerCase();
   }
 
@@ -93,13 +93,13 @@ export class OfflineList<Item> {
   async change(id: string, edit: (item: Item) => Item): Promise<void> {
     const { queues, engine } = await this.#started();
     if (queues) await engine.change(id, edit);
-    else engine.took(id, await this.#client.change(id, edit));
+    else await engine.direct(id, this.#client.change(id, edit));
   }
 
   async remove(id: string): Promise<void> {
     const { queues, engine } = await this.#started();
     if (queues) await engine.remove(id);
-    else engine.took(id, await this.#client.remove(id, { ifMatch: engine.etagOf(id) }));
+    else await engine.direct(id, this.#client.remove(id, { ifMatch: engine.etagOf(id) }));
   }
 
   /** Resolves the conflict of this item's edit, in favour of one side or with another item. */
@@ -190,9 +190,6 @@ class EngineHost<Item> {
   readonly #locks: Locks | null | undefined;
   readonly #end = new AbortController();
   #release = () => {};
-  readonly #onHidden = () => {
-    if (Reflect.get(globalThis, "document")?.visibilityState === "hidden") void this.engine.saveCopy();
-  };
   /** True if edits wait in the outbox. Otherwise, calls go to the service directly. */
   queues = false;
 
@@ -213,14 +210,12 @@ class EngineHost<Item> {
   }
 
   async close(): Promise<void> {
-    Reflect.get(globalThis, "document")?.removeEventListener("visibilitychange", this.#onHidden);
     await this.engine.close();
     this.#end.abort();
     this.#release();
   }
 
   async #start(isForbidden: boolean): Promise<void> {
-    Reflect.get(globalThis, "document")?.addEventListener("visibilitychange", this.#onHidden);
     if (!this.values) {
       this.queues = !isForbidden;
       return;

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LiveList, TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
+import { OfflineList } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
@@ -37,6 +38,29 @@ async function follow(list: LiveList<TodoItem>) {
   closes.push(() => follower.unsubscribe());
   await eventually(() => ["live", "polling"].includes(list.getSnapshot().status.connection.kind));
   return follower;
+}
+
+/** What a list sees of a web page. */
+function openPage() {
+  const page = Object.assign(new EventTarget(), { visibilityState: "visible" });
+  const window = new EventTarget();
+  const globals = {
+    document: page,
+    addEventListener: window.addEventListener.bind(window),
+    removeEventListener: window.removeEventListener.bind(window),
+  };
+  for (const [name, value] of Object.entries(globals)) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, name);
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+    closes.unshift(() =>
+      before ? Object.defineProperty(globalThis, name, before) : Reflect.deleteProperty(globalThis, name),
+    );
+  }
+  const show = (visibilityState: "visible" | "hidden") => {
+    page.visibilityState = visibilityState;
+    page.dispatchEvent(new Event("visibilitychange"));
+  };
+  return { show, network: (name: "offline" | "online") => window.dispatchEvent(new Event(name)) };
 }
 
 const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
@@ -185,6 +209,70 @@ describe("subscriptions", () => {
     await eventually(() => calls === 1);
     ends[1]?.();
     await eventually(() => kind(list) === "stopped");
+  });
+});
+
+describe("in a web page", () => {
+  test("a list closes its feed when the page is hidden for two seconds, and opens it when the page is visible", async () => {
+    const { service, todo } = await open();
+    const page = openPage();
+    const list = todo.liveList();
+    await follow(list);
+    page.show("hidden");
+    await eventually(() => kind(list) === "stopped");
+    await service.create(item(ids.one, '"Name":"One"'));
+    page.show("visible");
+    await eventually(() => expect(names(list)).toEqual(["One"]));
+    expect(kind(list)).toBe("live");
+  });
+
+  test("an offline list in a hidden page stays connected while it has edits to send", async () => {
+    const { service, network, todo } = await open();
+    const page = openPage();
+    const list = new OfflineList(todo);
+    closes.push(
+      () => list.close(),
+      list.subscribe(() => {}),
+    );
+    const connection = () => list.getSnapshot().status.connection.kind;
+    await eventually(() => connection() === "live");
+    network.state = 503;
+    const id = await list.add({ Name: "One" });
+    const other = todo.liveList();
+    closes.push(other.subscribe(() => {}));
+    page.show("hidden");
+    await eventually(() => kind(other) === "stopped");
+    expect(connection()).not.toBe("stopped");
+    network.state = "up";
+    list.retry();
+    await eventually(async () => expect(await service.list()).toContain(id));
+    await eventually(() => connection() === "stopped");
+  });
+
+  test("after an event offline or online, and after a write that fails, a list says at once what it has found", async () => {
+    const { network, todo } = await open();
+    const page = openPage();
+    const list = new OfflineList(todo);
+    closes.push(
+      () => list.close(),
+      list.subscribe(() => {}),
+    );
+    const connection = () => list.getSnapshot().status.connection.kind;
+    await eventually(() => connection() === "live");
+    const feeds = () => network.exchanges.filter((exchange) => exchange.endsWith("events")).length;
+    // The browser is wrong, as with a service on the same machine.
+    page.network("offline");
+    await eventually(() => feeds() === 2 && connection() === "live");
+    network.state = "down";
+    page.network("offline");
+    await eventually(() => connection() === "lost");
+    network.state = "up";
+    page.network("online");
+    await eventually(() => connection() === "live");
+    // The feed is still open, but the next request cannot reach the service.
+    network.state = "down";
+    await list.add({ Name: "One" });
+    await eventually(() => connection() === "lost");
   });
 });
 
