@@ -62,8 +62,7 @@ export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
   if (edit.kind === "remove") {
     const rest = without(outbox, last);
     // An item that was to be created again under its ID may be there by now. Then it is compared before it is removed.
-    if (last.kind === "add")
-      return last.isOwnId || edit.etag === undefined ? rest : [...rest, { ...edit, etag: undefined, sent: false }];
+    if (last.kind === "add") return last.isOwnId ? rest : [...rest, { ...edit, etag: undefined, sent: false }];
     return replaced(outbox, { ...last, kind: "remove", mine: undefined, problem: undefined });
   }
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
