@@ -539,8 +539,8 @@ class Simulation {
   #carry(message: Message): void {
     const { tab, resolve, reject } = message;
     const { feedFrom } = message.reply ?? {};
-    // A restore breaks the feeds, also one whose response is still under way.
-    const isBroken = typeof feedFrom === "object" && feedFrom.epoch !== this.#service.epoch;
+    // A restore breaks the feeds, and so do forgotten tombstones, also one whose response is still under way.
+    const isBroken = typeof feedFrom === "object" && !this.#service.knows(feedFrom);
     const isLost = isBroken || (!this.#isCalm && (tab.device.isCut || this.#chance(0.05)));
     if (message.reply === undefined && !isLost) {
       this.#arrive(message);
