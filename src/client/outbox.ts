@@ -49,11 +49,10 @@ export function without(outbox: Outbox, dropped: Edit): Outbox {
 }
 
 /** What the user does to an item, and what the user saw. */
-export interface UserEdit
-  extends Pick<Edit, "number" | "id" | "kind" | "base" | "mine" | "etag" | "epoch" | "isOwnId"> {}
+export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "etag" | "isOwnId">;
 
 /** Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. */
-export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
+export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "number" | "epoch">): Outbox {
   const last = lastEdit(outbox, edit.id);
   if (!last) return [...outbox, { ...edit, sent: false }];
   const isOpen = !last.sent && !last.theirs && last.kind !== "remove" && edit.kind !== "add";
