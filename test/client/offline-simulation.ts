@@ -653,9 +653,11 @@ class Simulation {
         });
         this.#fail(`the devices do not settle:\n${states.join("\n")}`);
       }
-      for (const tab of tabs())
-        if (tab.list.getSnapshot().pending.some(({ state }) => ["conflict", "held", "refused"].includes(state)))
-          await this.#decide(tab);
+      for (const tab of tabs()) {
+        const { pending, status } = tab.list.getSnapshot();
+        if (status.needsCredentials) await this.#act(tab, () => tab.list.retry());
+        if (pending.some(({ state }) => ["conflict", "held", "refused"].includes(state))) await this.#decide(tab);
+      }
       if (this.#deliverable().length > 0 && this.#chance(0.95)) await this.#networkActs();
       else await this.#fireTimer();
     }
