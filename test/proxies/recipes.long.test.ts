@@ -1,9 +1,6 @@
 // Checks the recipes in operate/proxies/ with real proxies. These checks are separate from the other tests, because not
 // every developer has the three proxies. Proxies that are not installed are skipped.
-//
-//   npm run test:proxies
 
-import "reflect-metadata";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";
 import { FeedReader } from "../http/feed-reader.ts";

@@ -1,27 +1,9 @@
-// Runs a few of the power cuts of `npm run torture`, and tests the simulated disk that they use.
+// The simulated disk that the power cuts of `npm run torture` use.
 
 import { describe, expect, test } from "bun:test";
-import { missingStrace, Tally } from "../torture/part.ts";
 import { Random } from "../wire/random.ts";
 import type { DiskEvent } from "./disk-trace.ts";
-import { powerCutPart } from "./power-cut.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
-
-const cuts = 15;
-const seed = Math.floor(Math.random() * 2 ** 31);
-
-test.skipIf(missingStrace() !== undefined)(
-  `a service that loses power at ${cuts} random moments under load has every answered write, and no write in part (seed ${seed})`,
-  async () => {
-    const tally = new Tally();
-    let turnsLeft = cuts + 1;
-    const random = new Random(seed);
-    await powerCutPart.run({ random, tally, seconds: 1, goOn: () => turnsLeft-- > 0 });
-    expect(tally.findings).toEqual([]);
-    expect(tally.faults).toBe(cuts);
-  },
-  60_000,
-);
 
 describe("the simulated disk", () => {
   const write = (text: string, at = 0): DiskEvent => ({ kind: "write", file: "a", at, bytes: Buffer.from(text) });
