@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { appSamples } from "../../src/page/app-samples.ts";
 import { PageFiles } from "../../src/page/page-files.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { projectFolder } from "../program.ts";
@@ -39,8 +40,11 @@ test("the certificate is the same object until its file changes", async () => {
 });
 
 test("the programs for React and Expo are those of docs/client.md, which other tests compile", () => {
-  const read = (path: string) => readFileSync(join(projectFolder, path), "utf8");
-  const document = read("docs/client.md");
-  for (const path of ["examples/react/TodoList.tsx", "examples/expo/App.tsx"])
-    expect(document).toContain(`\`\`\`tsx\n${read(path)}\`\`\``);
+  const document = readFileSync(join(projectFolder, "docs/client.md"), "utf8");
+  const codes = (address: string) => appSamples(address, "off").map(({ parts: [part] }) => part?.code);
+  expect(document).toContain(`\`\`\`tsx\n${codes("http://localhost:5000/")[0]}\n\`\`\``);
+  expect(document).toContain(`\`\`\`tsx\n${codes("http://192.168.1.20:5000/")[1]}\n\`\`\``);
+  expect(JSON.stringify(appSamples("http://localhost:5000/", "all"))).toContain(
+    '{ fetch, credentials: { username: \\"NAME\\", password: \\"PASSWORD\\" } }',
+  );
 });

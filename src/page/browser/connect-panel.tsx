@@ -3,6 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { codeSamples } from "../../description/code-samples.ts";
+import { appSamples } from "../app-samples.ts";
 import {
   apiDescriptionPath,
   authorityPath,
@@ -125,14 +126,22 @@ function Samples({ list, settings, username = "NAME" }: SamplesProps) {
       : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
     authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
   });
-  const named = samples.map(({ parts, ...sample }) => ({
-    ...sample,
-    parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
-  }));
+  const named = [...samples, ...appSamples(new URL(".", document.baseURI).href, settings.auth)].map(
+    ({ parts, ...sample }) => ({
+      ...sample,
+      parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
+    }),
+  );
   return (
     <>
       <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />
-      {["fetch", "TypeScript"].includes(chosen) && (
+      {["React", "Expo"].includes(chosen) && (
+        <p class="hint">
+          The package <code>todoitems-client</code> is not on npm yet. In a clone of this service,{" "}
+          <code>npm pack ./packages/client</code> makes it.
+        </p>
+      )}
+      {["fetch", "TypeScript", "React"].includes(chosen) && (
         <p class="hint">
           A web page on another origin may use the service only if it was started with <code>--cors ORIGIN</code>.
         </p>
