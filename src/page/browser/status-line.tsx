@@ -35,7 +35,7 @@ function textOf({ line, about }: StatusLineProps): string {
   }
   if (line.kind === "conflict")
     return line.count > 1 ? `${line.count} items were changed elsewhere, too` : `${about} was changed elsewhere, too`;
-  return line.count > 0 ? `${editCount(line.count)} waiting. ${line.text}` : line.text;
+  return line.text;
 }
 
 function Buttons({ line, onSignIn, onRetry, onSendAnyway, onDecide, onEdit, onDiscard }: StatusLineProps) {
