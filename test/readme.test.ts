@@ -81,7 +81,7 @@ describe("the README", () => {
     expect(readme).toContain("`npm ci && npm test`");
     const ci = readFileSync(join(projectFolder, ".ci/run"), "utf8");
     expect(ci).toContain("npm ci\nnpm run test:all\n");
-    expect(manifest.scripts["test:all"]).toStartWith("npm test && ");
+    expect(manifest.scripts["test:all"]).toBe(`${manifest.scripts.test} --all`);
     expect(ci).toContain('"npm ci && npm test"');
   });
 

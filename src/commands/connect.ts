@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Credentials } from "../client/basic.ts";
 import { jsonText } from "../client/codecs.ts";
-import type { RetryOptions } from "../client/requester.ts";
+import type { RetryOptions } from "../client/client-options.ts";
 import { TodoClient } from "../client/todo-client.ts";
 import { systemReason } from "../files/system-reason.ts";
 import type { Environment } from "../terminal/environment.ts";
