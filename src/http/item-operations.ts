@@ -8,21 +8,12 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
-import {
-  checkAgainstPath,
-  type IdentifiedItem,
-  identify,
-  idNameIn,
-  parsePathId,
-  parseTodoItem,
-  type TodoItemDraft,
-} from "../items/todo-item.ts";
+import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { type Compression, gzipBytesMin } from "./compression.ts";
 import { checkIfMatch, entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders, serviceLinks } from "./headers.ts";
-import type { Hints } from "./hints.ts";
 import { ListCompression } from "./list-compression.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
@@ -58,21 +49,15 @@ interface SentList extends Bookmark {
 export class ItemOperations {
   readonly #collection: TodoCollection;
   readonly #compression: Compression;
-  readonly #hints: Hints;
   readonly #options: ItemOperationsOptions;
-  /** How the items spell the name of their ID. Undefined if there are none. */
-  #idName: string | undefined;
   #list: SentList | undefined;
   readonly #listCompression = new ListCompression();
   #warnedOfListSize = false;
 
-  constructor(collection: TodoCollection, compression: Compression, hints: Hints, options: ItemOperationsOptions) {
+  constructor(collection: TodoCollection, compression: Compression, options: ItemOperationsOptions) {
     this.#collection = collection;
     this.#compression = compression;
-    this.#hints = hints;
     this.#options = options;
-    const [first] = collection.items();
-    this.#idName = first && idNameIn(first.json);
     this.#warnOfListSize();
   }
 
@@ -90,7 +75,6 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), true);
     const outcome = await this.#collection.write({ kind: "create", item });
     if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
-    if (outcome.kept) this.#compareIdName(request, item);
     const ETag = this.#tagOfWrite(outcome);
     const Location = `/api/todoitems/${item.id}`;
     if (prefersMinimal(request.headers)) {
@@ -104,7 +88,6 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), false);
     const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
     if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
-    if (outcome.kept) this.#compareIdName(request, item);
     return new Answer(204, { ETag: this.#tagOfWrite(outcome) });
   }
 
@@ -180,21 +163,6 @@ export class ItemOperations {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     if (bytes.byteLength === 0) return undefined;
     return parseTodoItem(decodeBody(bytes, request.headers));
-  }
-
-  /** Logs a hint if the item has another spelling of `ID` than the list, because many apps know only one. */
-  #compareIdName(request: HttpRequest, { id, json }: IdentifiedItem): void {
-    // Scanning every item would slow down writes, so usual items are recognised first.
-    if (this.#options.fieldNames !== "as-sent" || json.includes(`"${this.#idName}":"${id}"`)) return;
-    const name = idNameIn(json);
-    if (this.#collection.count === 1) this.#idName = undefined;
-    this.#idName ??= name;
-    if (name === this.#idName) return;
-    const what = `stored an item with the field "${name}", and the list has items with "${this.#idName}"`;
-    const effect = "Apps that know one spelling show the other items as empty rows";
-    const flags = "--field-names camel (id, name) or --field-names pascal (ID, Name)";
-    const advice = `To send one spelling to all apps, start the service with ${flags}`;
-    this.#hints.give("ID name", request, `${what}. ${effect}. ${advice}`);
   }
 
   #condition(request: HttpRequest) {
