@@ -53,7 +53,7 @@ export class App implements Handler {
     const options = { ...defaults, ...given };
     this.#collection = collection;
     this.#options = options;
-    this.#items = new ItemOperations(collection, this.#compression, options);
+    this.#items = new ItemOperations(collection, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.#failures = new Failures(options.log);
     this.changeFeed = new ChangeFeed(collection, options);
