@@ -80,10 +80,7 @@ export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> 
   readonly surplus?: SharedLimit;
   /** Undefined if the limit is not known. */
   readonly descriptors?: DescriptorLimit | undefined;
-  /**
-   * Called if a TLS handshake fails, unless the server itself broke it off. If the client tried one on a port without
-   * TLS, the message is TLS_ON_HTTP_PORT.
-   */
+  /** Called if a TLS handshake fails, unless the server itself broke it off. */
   readonly onHandshakeFailure: (peer: string, error: Error) => void;
   /** Called with an error that should not have happened. Only the connection that it happened on is dropped. */
   readonly onDefect: (error: unknown) => void;
@@ -100,22 +97,6 @@ export class AddressError extends Error {
   }
 }
 
-export interface RunningServer {
-  readonly port: number;
-  /** Uses another certificate for new connections; existing connections are unaffected. */
-  replaceCertificate(certificate: Certificate): void;
-  /**
-   * Prepares for a stop. Everything is answered as usual, but each answer closes its connection. Otherwise a client
-   * that keeps connections open, such as a proxy, might send its next request just when the stop closes the connection.
-   */
-  drain(): void;
-  /**
-   * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
-   * that are still busy, and resolves with their number.
-   */
-  stop(graceMs: number): Promise<number>;
-}
-
 /** Calls `start`, which must listen on this address. If `start` throws an error, throws an `AddressError` instead. */
 export function listenOn<Listener>(address: string, start: () => Listener): Listener {
   try {
@@ -130,9 +111,11 @@ export function listen(handler: Handler, options: ListenOptions): RunningServer 
   return new Server(handler, options);
 }
 
+export type RunningServer = Pick<Server, "port" | "replaceCertificate" | "drain" | "stop">;
+
 type Socket = Bun.Socket<Connection>;
 
-class Server implements RunningServer, ConnectionHost {
+class Server implements ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly clock = new Clock();
   readonly port: number;
@@ -183,18 +166,23 @@ class Server implements RunningServer, ConnectionHost {
     if (this.#toSend.push(sender) === 1) setImmediate(() => this.#sendAll());
   }
 
-  onUnexpectedTls(peer: string): void {
-    this.#options.onHandshakeFailure(peer, new Error("TLS_ON_HTTP_PORT"));
-  }
-
+  /** Uses another certificate for new connections; existing connections are unaffected. */
   replaceCertificate(certificate: Certificate): void {
     this.#certificate = certificate;
   }
 
+  /**
+   * Prepares for a stop. Everything is answered as usual, but each answer closes its connection. Otherwise a client
+   * that keeps connections open, such as a proxy, might send its next request just when the stop closes the connection.
+   */
   drain(): void {
     this.isDraining = true;
   }
 
+  /**
+   * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
+   * that are still busy, and resolves with their number.
+   */
   async stop(graceMs: number): Promise<number> {
     for (const listener of this.#listeners) listener.stop(false);
     for (const connection of this.#connections.keys()) connection.finish();
