@@ -99,7 +99,7 @@ function watchedDescriptors(log: Log): ListenOptions["descriptors"] {
 }
 
 function limitedUnsentBytes(log: Log): UnsentBytes {
-  const cause = `answers that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
+  const cause = `responses that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
   const message = `The slowest clients were cut off: ${cause}. They may ask again`;
   return new UnsentBytes({ bytesMax: unsentBytesMax, onCut: occasionally(() => log("warn", message)) });
 }

@@ -196,7 +196,11 @@ describe("errors", () => {
     ["--list", 2, "A command has no dashes. Did you mean todoitems list?"],
     ["recover sound.db", 2, "Did you mean todoitems restore?"],
     ["check nosuch.db", 3, "nosuch.db: there is no such file. Name a store or a backup, as in: todoitems check FILE"],
-    ["serve --port 25101 --https-port 25101", 2, "--port and --https-port are both 25101: give each a port of its own"],
+    [
+      "serve --port 25101 --https-port 25101",
+      2,
+      "--port, --https-port and --metrics-port need a port of their own each",
+    ],
     [
       "serve --port 0 --demo --seed items.csv",
       1,
