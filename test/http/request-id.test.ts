@@ -72,9 +72,7 @@ test("an answer with status 500 has a new ID, and the log line with the details 
   expect(service.log).toEqual([
     {
       level: "error",
-      message: expect.stringContaining(
-        `GET ${list} returned 500 InternalError (requestId ${id}): TypeError: a defect`,
-      ),
+      message: expect.stringContaining(`GET ${list} returned 500 InternalError (requestId ${id}): TypeError: a defect`),
     },
   ]);
 });
