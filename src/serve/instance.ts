@@ -23,7 +23,7 @@ import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
-import { connectionLimit, type Listener, startServers } from "./servers.ts";
+import { connectionLimits, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 import { withAdvice } from "./store-advice.ts";
 
@@ -67,11 +67,11 @@ export async function startInstance(settings: Settings, environment: Environment
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const connections = connectionLimit(settings);
+  const limits = connectionLimits(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
-  const listeners = await startServers(handler, settings, environment, connections, log);
+  const listeners = await startServers(handler, settings, environment, limits, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   const givenUp = doubt.promise.then(async (finding): Promise<never> => {
@@ -90,7 +90,7 @@ export async function startInstance(settings: Settings, environment: Environment
         listBytes: collection.listBytes,
         waitingWrites: collection.waitingWrites,
         feedReaders: app.changeFeed.readerCount,
-        connections: connections.used,
+        connections: limits.connections.used,
       }),
     stop: async (delaySeconds) => {
       app.announceStop();

@@ -30,17 +30,12 @@ const tickMs = 100;
  * This many connections above the limit get an answer that refuses them, half of them from one address at most. Further
  * connections are closed at once.
  */
-const surplusMax = 1_000;
+export const surplusMax: number = 1_000;
 /**
- * When connections or descriptors run out, connections that have been idle for this long are closed to make room. This
- * is done at most once in this time.
+ * At the limit, connections that have been idle for this long are closed to make room. This is done at most once in this
+ * time.
  */
 const spareIdleMs = 1_000;
-/**
- * This many descriptors are kept free for files, a database connection and so on. If the limit is low, only a quarter
- * of all descriptors is kept free.
- */
-const spareDescriptors = 32;
 /** Once every answer is sent, `stop` waits at most this many times `tickMs` for the clients to close. */
 const closingTicks = 3;
 /**
@@ -55,17 +50,6 @@ export interface Certificate {
   readonly key: string;
 }
 
-/**
- * Descriptors are the numbers that the system gives to open files and sockets. It always gives the lowest free number,
- * so a high number means that few are left.
- */
-interface DescriptorLimit {
-  /** How many descriptors the process may have. */
-  readonly max: number;
-  /** Called for each connection that is dropped because too few descriptors are left. */
-  readonly onShortage: () => void;
-}
-
 export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> {
   readonly addresses: readonly string[];
   /** 0 picks a port that is free on all addresses. */
@@ -76,10 +60,8 @@ export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> 
   readonly headerBytesMax?: number;
   /** The open connections. Give this if several servers share the limit, or if addresses are not limited. */
   readonly connections?: SharedLimit;
-  /** Connections above the limit. `surplusMax` unless a test needs another limit. */
+  /** Connections above the limit. Give this if several servers share it, or if addresses are not limited. */
   readonly surplus?: SharedLimit;
-  /** Undefined if the limit is not known. */
-  readonly descriptors?: DescriptorLimit | undefined;
   /** Called if a TLS handshake fails, unless the server itself broke it off. */
   readonly onHandshakeFailure: (peer: string, error: Error) => void;
   /** Called with an error that should not have happened. Only the connection that it happened on is dropped. */
@@ -131,11 +113,6 @@ class Server implements ConnectionHost {
   readonly #handler: Handler;
   /** The handler of connections above the limit. It refuses every request. */
   readonly #surplusHandler: Handler;
-  /**
-   * Sockets with this descriptor or a higher one are closed at once. If the last descriptor were used, the runtime
-   * could not accept the next connection, and would try again and again without a pause.
-   */
-  readonly #descriptorsMax: number;
   #certificate: Certificate | undefined;
   #timer: Timer | undefined;
   #toSend: Sender[] = [];
@@ -153,8 +130,6 @@ class Server implements ConnectionHost {
     this.#served = options.connections ?? new SharedLimit(connectionsMax);
     this.#surplus = options.surplus ?? new SharedLimit(surplusMax);
     this.#certificate = options.certificate;
-    const descriptorsMax = options.descriptors?.max ?? Number.POSITIVE_INFINITY;
-    this.#descriptorsMax = descriptorsMax - Math.min(spareDescriptors, descriptorsMax / 4);
     this.#listeners = this.#listen();
     this.port = this.#listeners[0]?.port ?? 0;
   }
@@ -257,7 +232,7 @@ class Server implements ConnectionHost {
     };
     const clearText = {
       ...served,
-      open: (socket: Socket) => this.#accept(socket, socket.remoteAddress, false, descriptorOf(socket)),
+      open: (socket: Socket) => this.#accept(socket, socket.remoteAddress, false),
     };
     // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
@@ -268,7 +243,6 @@ class Server implements ConnectionHost {
 
   /** Starts TLS with the current certificate, so a new certificate takes effect with the next connection. */
   #secure(socket: Socket, served: object): void {
-    const descriptor = descriptorOf(socket);
     const peer = socket.remoteAddress;
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
@@ -286,11 +260,11 @@ class Server implements ConnectionHost {
     };
     // After this call, only the TLS socket can be closed, not the raw socket. So the connection gets the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
-    this.#accept(secure, peer, true, descriptor);
+    this.#accept(secure, peer, true);
   }
 
-  /** Creates the connection of a socket, but drops it if far too many are open or too few descriptors are left. */
-  #accept(socket: Socket, peer: string, isSecure: boolean, descriptor: number): void {
+  /** Creates the connection of a socket, but drops it if far too many are open. */
+  #accept(socket: Socket, peer: string, isSecure: boolean): void {
     // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
     const limit = this.#limitFor(peer);
@@ -299,11 +273,6 @@ class Server implements ConnectionHost {
     socket.data = new Connection(socket, peer, isSecure, handler, this);
     this.#connections.set(socket.data, limit);
     if (!limit) socket.data.cut();
-    else if (descriptor >= this.#descriptorsMax) {
-      this.#makeRoom();
-      socket.data.cut();
-      this.#options.descriptors?.onShortage();
-    }
   }
 
   /** Counts a new connection, and returns the limit that it counts towards. Undefined if far too many are open. */
@@ -351,9 +320,4 @@ class Server implements ConnectionHost {
     this.limits.unsentBytes.enforceLimit();
     this.#onTick?.();
   }
-}
-
-// The runtime's type declarations leave out the property `fd`.
-function descriptorOf(socket: Socket): number {
-  return "fd" in socket && typeof socket.fd === "number" ? socket.fd : -1;
 }

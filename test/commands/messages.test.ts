@@ -207,7 +207,7 @@ describe("errors", () => {
       "items.csv: the seed is not a JSON array of items, such as [{…},{…}]:",
       "expected a JSON value at line 1, column 1",
     ],
-    ["serve --port 0 --demo --seed backup.db.gz", 1, "the seed cannot be read: it is compressed. Unpack it first"],
+    ["serve --port 0 --demo --seed backup.db.gz", 1, "the seed cannot be read: it is not UTF-8 text"],
     ["serve --port 0 --demo --seed latin1.json", 1, "the seed cannot be read: it is not UTF-8 text. Save it as UTF-8"],
     ["serve --port 0 --demo --seed nosuch.json", 1, "Name a file with a JSON array of items, or leave out --seed"],
     ["remove zzz", 1, "No item has an ID that begins with zzz. No item was removed."],
