@@ -62,7 +62,10 @@ export async function startInstance(settings: Settings, environment: Environment
   // If the users cannot be read, the start is refused. So read them before a new store is made.
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const doubt = Promise.withResolvers<string>();
-  const collection = await openCollection(settings, metrics, log, doubt.resolve);
+  const collection = await openCollection(settings, metrics, log, doubt.resolve).catch((error: unknown): never => {
+    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
+    throw advised === undefined ? error : new StoreError(advised, { cause: error });
+  });
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
@@ -148,20 +151,6 @@ async function failAfter(ms: number): Promise<never> {
 }
 
 async function openCollection(
-  settings: Settings,
-  metrics: InstanceMetrics,
-  log: Log,
-  onDoubt: (finding: string) => void,
-): Promise<TodoCollection> {
-  try {
-    return await openSeeded(settings, metrics, log, onDoubt);
-  } catch (error) {
-    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
-    throw advised === undefined ? error : new StoreError(advised, { cause: error });
-  }
-}
-
-async function openSeeded(
   settings: Settings,
   metrics: InstanceMetrics,
   log: Log,

@@ -29,8 +29,8 @@ const unfinishedBytesMax = 256 * 1024 ** 2;
 const unsentBytesMax = 64 * 1024 ** 2;
 /** How many descriptors are left for files, a database, the metrics and so on. */
 const ownDescriptors = 96;
-/** Each reason for dropping connections is logged at most once in this time. */
-const dropLogMs = 10_000;
+/** That clients were cut off is logged at most once in this time. */
+const cutLogMs = 10_000;
 
 /** A port on which the service listens. */
 export interface Listener {
@@ -111,19 +111,13 @@ function unfinishedBodies({ bodyBytesMax, trustProxy }: Settings): SharedLimit {
 
 function limitedUnsentBytes(log: Log): UnsentBytes {
   const cause = `responses that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
-  const message = `The slowest clients were cut off: ${cause}. They may ask again`;
-  return new UnsentBytes({ bytesMax: unsentBytesMax, onCut: occasionally(() => log("warn", message)) });
-}
-
-/** Returns a function that calls `action`, unless it did so less than `dropLogMs` ago. */
-function occasionally(action: () => void): () => void {
-  let doneAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const now = performance.now();
-    if (now - doneAt < dropLogMs) return;
-    doneAt = now;
-    action();
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  const onCut = () => {
+    if (performance.now() - loggedAt < cutLogMs) return;
+    loggedAt = performance.now();
+    log("warn", `The slowest clients were cut off: ${cause}. They may ask again`);
   };
+  return new UnsentBytes({ bytesMax: unsentBytesMax, onCut });
 }
 
 async function startHttps(

@@ -110,17 +110,8 @@ function withoutPassword(text: string): string {
   return text.replace(/(:\/\/[^:@/]*):.*@/s, "$1:…@");
 }
 
-interface SettingDescription {
-  readonly flag: string;
-  readonly variable: string;
-  readonly default: string;
-  readonly meaning: string;
-  /** All valid values, if there are only a few. */
-  readonly choices: readonly string[] | undefined;
-}
-
 /** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
-export function describeSettings(): SettingDescription[] {
+export function describeSettings() {
   return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),
