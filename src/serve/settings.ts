@@ -107,7 +107,7 @@ function takenByNpm(environment: Environment): string[] {
 
 /** Hides the password in a URL, because this text is printed where others may read it. */
 function withoutPassword(text: string): string {
-  return text.replace(/(:\/\/[^:@/]*):.*@/s, "$1:…@");
+  return text.replace(/^([^:]*:\/\/[^:@/]*):.*@/s, "$1:…@");
 }
 
 /** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
