@@ -19,7 +19,6 @@ const files = [
   ["todoitems.db", "the default store, in the current folder"],
   ["/etc/todoitems/environment", "the settings of the systemd service"],
   ["/var/lib/todoitems/", "the store of the systemd service"],
-  ["~/.config/todoitems/profiles.json", "servers and credentials for the commands that talk to a service"],
 ] as const;
 
 /** `date` is shown at the foot of the page. */

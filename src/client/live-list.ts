@@ -2,14 +2,19 @@
 // `useSyncExternalStore` expects. Other libraries can use them in the same way.
 
 import { parseToken } from "../items/token.ts";
-import type { Change } from "./change-document.ts";
 import { hasStatus } from "./errors.ts";
 import { observePage } from "./page-events.ts";
-import type { ParseItem } from "./reply.ts";
 import type { Requester } from "./requester.ts";
-import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, watch } from "./watch.ts";
+import {
+  followList,
+  type ItemText,
+  type ListChange,
+  type WatchedItem,
+  type WatchOptions,
+  type WatchState,
+} from "./watch.ts";
 
-export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
+export type LiveListOptions = Pick<WatchOptions, "pollMs">;
 
 /** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
@@ -45,13 +50,7 @@ export interface LiveListSnapshot<Item> {
   readonly status: ListStatus;
 }
 
-/** An item and its JSON text. Comparing the texts shows whether the item has changed. */
-interface ItemAndText<Item> {
-  readonly item: Item;
-  readonly json: string;
-}
-
-interface Entry<Item> {
+export interface Entry<Item> {
   readonly json: string;
   readonly watched: WatchedItem<Item>;
 }
@@ -66,12 +65,13 @@ export interface ItemState {
 /** A list that was kept on the device, or is to be kept there, with the token that names its state. */
 export interface ListCopy {
   readonly token: string | undefined;
-  readonly items: readonly Omit<Change, "version">[];
+  /** In the order of the list. */
+  readonly items: readonly ItemText[];
 }
 
 /** What an `OfflineList` wants to know. The first two are notified before there is a new snapshot. */
 export interface LiveListObserver {
-  onEvent(event: WatchEvent<unknown>): void;
+  onChange(change: ListChange): void;
   onConnection(connection: LiveConnection): void;
   onSnapshot(): void;
   onHidden(): void;
@@ -96,13 +96,11 @@ export class LiveList<Item> {
   #leavePage: (() => void) | undefined;
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
-  /** The newest state. It becomes the snapshot when it is published. */
-  #next: LiveListSnapshot<Item> = {
-    items: [],
-    status: { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false },
-  };
-  #snapshot = this.#next;
-  #hasNewItems = false;
+  /** The newest status. It becomes a part of the snapshot when it is published, as the entries do. */
+  #status: ListStatus = { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false };
+  #snapshot: LiveListSnapshot<Item> = { items: [], status: this.#status };
+  /** The entries in the order of the list. Undefined if they have changed since. */
+  #sorted: readonly Entry<Item>[] | undefined;
   #publishing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(requester: Requester<Item>, options: LiveListOptions, observer?: LiveListObserver) {
@@ -112,16 +110,23 @@ export class LiveList<Item> {
   }
 
   /** @internal */
-  get token(): string | undefined {
-    return this.#token;
+  get epoch(): string | undefined {
+    return parseToken(this.#token ?? "")?.epoch;
+  }
+
+  /** @internal */
+  stateOf(id: string): ItemState | undefined {
+    const entry = this.#entries.get(id);
+    return entry && { json: entry.json, etag: entry.watched.etag };
   }
 
   /**
-   * The exact texts of the items with their ETags, in the order of the list.
+   * The items with their exact texts, in the order of the list. The same array until something changes.
    * @internal
    */
-  get states(): ReadonlyMap<string, ItemState> {
-    return new Map(this.#inOrder().map(({ json, watched: { id, etag } }) => [id, { json, etag }]));
+  get entries(): readonly Entry<Item>[] {
+    this.#sorted ??= [...this.#entries.values()].sort((one, other) => one.watched.position - other.watched.position);
+    return this.#sorted;
   }
 
   /**
@@ -129,25 +134,17 @@ export class LiveList<Item> {
    * @internal
    */
   get copy(): ListCopy {
-    const items = this.#inOrder().map(({ json, watched: { id, etag, position } }) => ({ id, json, etag, position }));
+    const items = this.entries.map(({ json, watched: { id, etag, position } }) => ({ id, json, etag, position }));
     return { token: this.#token, items };
   }
 
   /**
-   * Starts from a kept list. Without an argument, forgets the list. The next connection continues from there.
+   * Starts from a kept list. Without one, forgets the list. The next connection continues from there.
    * @internal
    */
-  startFrom({ token, items }: ListCopy = { token: undefined, items: [] }, loaded = false): void {
-    const { codec } = this.#requester.options;
-    this.#entries = new Map(
-      items.map(({ id, json = "", etag, position }) => [
-        id,
-        { json, watched: { id, item: codec.parse(json), etag, position } },
-      ]),
-    );
-    this.#token = token;
-    this.#hasNewItems = true;
-    this.#change({ loaded });
+  startFrom(copy: ListCopy | undefined): void {
+    this.#apply({ whole: true, items: copy?.items ?? [], token: copy?.token });
+    this.#change({ loaded: copy !== undefined });
     this.#publish();
   }
 
@@ -159,16 +156,11 @@ export class LiveList<Item> {
    */
   put(id: string, json: string | undefined, etag: string | undefined): void {
     const before = this.#entries.get(id)?.watched;
-    const [state, list] = [parseToken(etag ?? ""), parseToken(this.#token ?? "")];
-    if (state && list && state.epoch !== list.epoch) return;
+    const state = parseToken(etag ?? "");
+    if (state && this.epoch !== undefined && state.epoch !== this.epoch) return;
     if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
-    const position = before?.position ?? parseToken(etag ?? "")?.version ?? Number.MAX_SAFE_INTEGER;
-    if (json === undefined) this.#entries.delete(id);
-    else {
-      const item = { item: this.#requester.options.codec.parse(json), json };
-      this.#entries.set(id, this.#entryOf({ id, item, etag, position }));
-    }
-    this.#hasNewItems = true;
+    const position = before?.position ?? state?.version ?? Number.MAX_SAFE_INTEGER;
+    this.#apply({ whole: false, items: [{ id, json, etag, position }], token: this.#token });
     this.#publish();
   }
 
@@ -253,62 +245,57 @@ export class LiveList<Item> {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const parseItem: ParseItem<ItemAndText<Item>> = (reply, json) => ({
-      item: this.#requester.parseItem(reply, json),
-      json,
-    });
     const onState = (connection: WatchState) => {
       if (!signal.aborted) this.#connectionIs(connection);
     };
     try {
-      const options = {
-        ...this.#options,
-        signal,
-        onState,
-        since: this.#token,
-        documentFirst: this.#observer !== undefined,
-      };
-      for await (const event of watch(this.#requester, parseItem, options)) {
+      const options = { ...this.#options, signal, onState, since: this.#token };
+      for await (const change of followList(this.#requester, options)) {
         if (signal.aborted) return;
-        this.#take(event);
+        this.#apply(change);
+        this.#observer?.onChange(change);
+        this.#change({ loaded: true });
       }
     } catch (error) {
       if (!signal.aborted) this.#connectionIs({ kind: "failed", error });
     }
   }
 
-  #take(event: WatchEvent<ItemAndText<Item>>): void {
-    if (event.kind === "snapshot") this.#entries = new Map(event.items.map((item) => [item.id, this.#entryOf(item)]));
-    else if (event.kind === "removed") this.#entries.delete(event.id);
-    // A write may have told us about a newer state than this event does.
-    else if (!isOlder(event.etag, this.#entries.get(event.id)?.watched.etag))
-      this.#entries.set(event.id, this.#entryOf(event));
-    this.#token = event.token;
-    this.#hasNewItems = true;
-    this.#observer?.onEvent(event);
-    this.#change(this.#next.status.loaded ? {} : { loaded: true });
+  #apply({ whole, items, token }: ListChange): void {
+    const before = this.#entries;
+    if (whole) this.#entries = new Map();
+    for (const item of items) {
+      const entry = before.get(item.id);
+      if (item.json === undefined) this.#entries.delete(item.id);
+      // A write may have told us about a newer state than this change does.
+      else if (entry && isOlder(item.etag, entry.watched.etag)) this.#entries.set(item.id, entry);
+      else this.#entries.set(item.id, this.#entryOf(item, item.json, entry));
+    }
+    this.#token = token;
+    this.#sorted = undefined;
   }
 
   /**
-   * The entry for an item. Returns the earlier entry if nothing has changed. If only the ETag or the position has
-   * changed, the new entry has the same `item` object as the earlier one.
+   * The entry for an item: the earlier entry if nothing has changed. If only the ETag or the position has changed, the
+   * new entry has the same `item` object as the earlier one.
    */
-  #entryOf({ id, item: { item, json }, etag, position }: WatchedItem<ItemAndText<Item>>): Entry<Item> {
-    const before = this.#entries.get(id);
-    if (before?.json !== json) return { json, watched: { id, item, etag, position } };
-    const isSame = before.watched.etag === etag && before.watched.position === position;
-    return isSame ? before : { json, watched: { id, item: before.watched.item, etag, position } };
+  #entryOf({ id, etag, position }: ItemText, json: string, before: Entry<Item> | undefined): Entry<Item> {
+    const isSame = before?.json === json;
+    if (isSame && before.watched.etag === etag && before.watched.position === position) return before;
+    const request = { method: "GET", url: this.#requester.listUrl };
+    const item = isSame ? before.watched.item : this.#requester.parseItem(request, json);
+    return { json, watched: { id, item, etag, position } };
   }
 
   #connectionIs(connection: LiveConnection): void {
-    const readOnly = "readOnly" in connection ? connection.readOnly : this.#next.status.readOnly;
+    const readOnly = "readOnly" in connection ? connection.readOnly : this.#status.readOnly;
     const needsCredentials = connection.kind === "failed" && hasStatus(connection.error, 401);
     this.#change({ connection, readOnly, needsCredentials });
     this.#observer?.onConnection(connection);
   }
 
   #change(change: Partial<ListStatus>): void {
-    this.#next = { ...this.#next, status: { ...this.#next.status, ...change } };
+    this.#status = unchanged(this.#status, { ...this.#status, ...change });
     // Changes that arrive together are published together, so that the list is not drawn once for each of them.
     this.#publishing ??= setTimeout(() => this.#publish(), 0);
   }
@@ -316,31 +303,20 @@ export class LiveList<Item> {
   #publish(): void {
     clearTimeout(this.#publishing);
     this.#publishing = undefined;
-    const items = this.#hasNewItems ? this.#sortedItems() : this.#next.items;
-    this.#hasNewItems = false;
-    const status = sameStatus(this.#snapshot.status, this.#next.status) ? this.#snapshot.status : this.#next.status;
-    this.#next = { items, status };
-    if (this.#snapshot.items === items && this.#snapshot.status === status) return;
-    this.#snapshot = this.#next;
+    const before = this.#snapshot;
+    const items = this.entries.map(({ watched }) => watched);
+    this.#snapshot = unchanged(before, { items: unchanged(before.items, items), status: this.#status });
+    if (this.#snapshot === before) return;
     this.#observer?.onSnapshot();
     for (const { listener } of [...this.#listeners]) listener();
   }
-
-  #inOrder(): Entry<Item>[] {
-    return [...this.#entries.values()].sort((one, other) => one.watched.position - other.watched.position);
-  }
-
-  #sortedItems(): readonly WatchedItem<Item>[] {
-    const sorted = this.#inOrder().map(({ watched }) => watched);
-    const before = this.#next.items;
-    return sorted.length === before.length && sorted.every((item, index) => item === before[index]) ? before : sorted;
-  }
 }
 
-function sameStatus(one: ListStatus, other: ListStatus): boolean {
-  const { connection, loaded, readOnly, needsCredentials } = one;
-  if (connection !== other.connection || needsCredentials !== other.needsCredentials) return false;
-  return loaded === other.loaded && readOnly === other.readOnly;
+/** The earlier object or array, if the new one has the same members. */
+export function unchanged<Value extends object>(before: Value, after: Value): Value {
+  const names = Object.keys(after);
+  const isSame = (name: string) => Reflect.get(before, name) === Reflect.get(after, name);
+  return names.length === Object.keys(before).length && names.every(isSame) ? before : after;
 }
 
 /** Whether the first ETag names an older state than the second, in the same history of the store. */
