@@ -18,7 +18,6 @@ import { PageFiles } from "../page/page-files.ts";
 import type { Environment } from "../terminal/environment.ts";
 import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
-import { describedInstance, hasAuthority } from "./described-instance.ts";
 import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
@@ -251,7 +250,12 @@ function openSite(settings: Settings, environment: Environment, listening: Promi
 /** The description is loaded only when a request may ask for it, so that the service starts sooner. */
 async function openDescription(settings: Settings) {
   const { DescriptionFiles } = await import("../description/description-files.ts");
-  return new DescriptionFiles(describedInstance(settings));
+  return new DescriptionFiles(settings);
+}
+
+/** True if clients that use HTTPS must trust our development authority. */
+function hasAuthority({ httpsPort, tlsCert }: Settings): boolean {
+  return httpsPort !== undefined && tlsCert === undefined;
 }
 
 function openPage(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): PageFiles {
