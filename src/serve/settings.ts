@@ -1,7 +1,7 @@
 // Reads flags and environment variables into one frozen `Settings` object, or lists everything that is wrong with them.
 
 import { type Environment, variableOf } from "../terminal/environment.ts";
-import { contradictions, parseFlags } from "../terminal/flags.ts";
+import { parseFlags } from "../terminal/flags.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { closest } from "../terminal/suggestion.ts";
 import { WrongValue } from "./setting-values.ts";
@@ -81,14 +81,14 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   const unexpected = positionals.map((word) => `${word}: unexpected. ${advice}`);
   return {
     flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
-    problems: [...problems, ...unexpected, ...contradictions(shapes, values)],
+    problems: [...problems, ...unexpected],
   };
 }
 
 const prefix = "TODOITEMS_";
 
 /** Names the variables that look like settings, but that neither `serve` nor another command reads. */
-export function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
+function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {

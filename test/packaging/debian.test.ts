@@ -27,7 +27,7 @@ describe.skipIf(Bun.which("dpkg-deb") === null)("the Debian package", () => {
     expect(run(...bunCommand, script, executable, "amd64", deb)).toMatchObject({ exitCode: 0 });
   });
 
-  test("the package has the program, the unit, the settings, the manual page and the completions", () => {
+  test("the package has the program, the unit, the settings and the manual page", () => {
     const files = run("dpkg-deb", "--contents", deb)
       .output.split("\n")
       .filter((line) => line.startsWith("-"))
@@ -35,12 +35,9 @@ describe.skipIf(Bun.which("dpkg-deb") === null)("the Debian package", () => {
     expect(files.sort()).toEqual([
       "-rw-r----- root/root /etc/todoitems/environment",
       "-rw-r--r-- root/root /lib/systemd/system/todoitems.service",
-      "-rw-r--r-- root/root /usr/share/bash-completion/completions/todoitems",
       "-rw-r--r-- root/root /usr/share/doc/todoitems/changelog.gz",
       "-rw-r--r-- root/root /usr/share/doc/todoitems/copyright",
-      "-rw-r--r-- root/root /usr/share/fish/vendor_completions.d/todoitems.fish",
       "-rw-r--r-- root/root /usr/share/man/man1/todoitems.1.gz",
-      "-rw-r--r-- root/root /usr/share/zsh/vendor-completions/_todoitems",
       "-rwxr-xr-x root/root /usr/bin/todoitems",
     ]);
   });
