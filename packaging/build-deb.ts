@@ -1,5 +1,5 @@
-// Builds a Debian package from a single executable: `npm run build:deb -- [EXECUTABLE] [amd64|arm64] [FILE]`. It needs
-// dpkg-deb. The manual page is made from the command table.
+// Builds a Debian package from a single executable: `build-deb.ts [EXECUTABLE] [amd64|arm64] [FILE]`. It needs dpkg-deb.
+// The manual page is made from the command table.
 
 import {
   chmodSync,
@@ -56,7 +56,8 @@ function fill(root: string): void {
   mkdirSync(join(root, "usr/bin"), { recursive: true, mode: 0o755 });
   copyFileSync(executable, join(root, "usr/bin/todoitems"));
   chmodSync(join(root, "usr/bin/todoitems"), 0o755);
-  copy(join(import.meta.dir, "todoitems.service"), "lib/systemd/system/todoitems.service");
+  for (const unit of ["todoitems.service", "todoitems-backup.service", "todoitems-backup.timer"])
+    copy(join(import.meta.dir, unit), `lib/systemd/system/${unit}`);
   copy(join(import.meta.dir, "debian/environment"), "etc/todoitems/environment", 0o640);
   place(root, "usr/share/doc/todoitems/copyright", licenceText());
   place(root, "usr/share/doc/todoitems/changelog.gz", compressed(readFileSync(join(project, "CHANGELOG.md"), "utf8")));

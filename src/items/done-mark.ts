@@ -12,6 +12,11 @@ export function isDoneMark(value: string | undefined): boolean {
   return marks.some((mark) => mark.done === value);
 }
 
+/** True if this value marks an item as done or as open. */
+export function isMark(value: string | undefined): boolean {
+  return marks.some(({ done, open }) => done === value || open === value);
+}
+
 /**
  * The JSON text that marks an item as done or open. It has the same type as `before`, an earlier mark. If `before` is
  * not a mark, the text is `true` or `false`.

@@ -8,7 +8,7 @@ import { barriers } from "./axe.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { PageFixture } from "./page-fixture.ts";
 
-const pages = new PageFixture("http", undefined);
+const pages = new PageFixture(undefined);
 let page: PageDriver;
 
 beforeAll(async () => {

@@ -4,8 +4,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Credentials } from "../../client/basic.ts";
+import type { RetryOptions } from "../../client/client-options.ts";
 import { jsonText } from "../../client/codecs.ts";
-import type { RetryOptions } from "../../client/requester.ts";
 import { TodoClient } from "../../client/todo-client.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";

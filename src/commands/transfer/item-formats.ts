@@ -65,7 +65,8 @@ const readers: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) =
   async *json(chunks) {
     const reader = new JsonArrayReader();
     let count = 0;
-    for await (const chunk of chunks) for (const text of reader.read(chunk)) yield { text, place: `item ${++count}` };
+    for await (const part of decode(chunks))
+      for (const text of reader.read(part)) yield { text, place: `item ${++count}` };
     reader.finish();
   },
 
