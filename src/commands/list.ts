@@ -43,8 +43,9 @@ export const command = defineCommand(
       return 0;
     }
     const style = styleOf(process.stdout, environment);
-    for (const { line, done } of tableOf(all, items, widthOf(process.stdout)))
-      await printLine(done ? style.dim(line) : line);
+    const [header = "", ...lines] = tableOf(all, items, widthOf(process.stdout));
+    await printLine(style.bold(header));
+    for (const line of lines) await printLine(line.startsWith("✓") ? style.dim(line) : line);
     return 0;
   },
 );
@@ -64,19 +65,25 @@ function filterOf(args: Arguments): (json: string) => boolean {
   };
 }
 
-/** Short IDs depend on all items, even on those that are not shown. Names get at most half of the width. */
-function tableOf(all: readonly string[], items: readonly string[], width: number) {
+/** The header, then a line for each item. Short IDs depend on all items. Names get at most half of the width. */
+function tableOf(all: readonly string[], items: readonly string[], width: number): string[] {
   const short = shortIds(all.map((json) => idOf(json) ?? ""));
   const rows = items.map((json) => {
     const { name, notes, done } = knownFields(scanObject(json));
     const id = printable(short.get(idOf(json) ?? "") ?? "");
-    return { id, name: shorten(printable(name), Math.floor(width / 2)), notes: printable(notes), done };
+    return {
+      tick: done ? "✓" : " ",
+      id,
+      name: shorten(printable(name), Math.floor(width / 2)),
+      notes: printable(notes),
+    };
   });
+  const hasNotes = rows.some(({ notes }) => notes !== "");
+  const table = [{ tick: "✓", id: "ID", name: "Name", notes: hasNotes ? "Notes" : "" }, ...rows];
   const widest = (column: "id" | "name") =>
-    rows.reduce((width, row) => Math.max(width, Bun.stringWidth(row[column])), 0);
+    table.reduce((most, row) => Math.max(most, Bun.stringWidth(row[column])), 0);
   const [ids, names] = [widest("id"), widest("name")];
-  return rows.map(({ id, name, notes, done }) => ({
-    done,
-    line: shorten(`${done ? "✓" : " "}  ${padEnd(id, ids)}  ${padEnd(name, names)}  ${notes}`.trimEnd(), width),
-  }));
+  return table.map(({ tick, id, name, notes }) =>
+    shorten(`${tick}  ${padEnd(id, ids)}  ${padEnd(name, names)}  ${notes}`.trimEnd(), width),
+  );
 }
