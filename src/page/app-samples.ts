@@ -1,18 +1,17 @@
 // Whole programs for React and Expo that work offline, for "Connect your app". They are those of docs/client.md, with the
 // address of this service.
 
+import type { CodeSample } from "../description/code-samples.ts";
 import type { PageSettings } from "./page-settings.ts";
 
-interface AppSample {
-  readonly language: string;
-  readonly parts: readonly { readonly label: string; readonly code: string }[];
-}
-
 /** `address` ends with a slash. */
-export function appSamples(address: string, auth: PageSettings["auth"]): AppSample[] {
-  const credentials = auth === "off" ? [] : ['credentials: { username: "NAME", password: "PASSWORD" }'];
+export function appSamples(address: string, { form, auth }: Pick<PageSettings, "form" | "auth">): CodeSample[] {
+  const needed = [
+    ...(form === "a" ? ['form: "a"'] : []),
+    ...(auth === "off" ? [] : ['credentials: { username: "NAME", password: "PASSWORD" }']),
+  ];
   const client = (...options: readonly string[]) => {
-    const all = [...options, ...credentials].join(", ");
+    const all = [...options, ...needed].join(", ");
     return `new TodoClient("${address}"${all === "" ? "" : `, { ${all} }`})`;
   };
   return [

@@ -41,10 +41,11 @@ test("the certificate is the same object until its file changes", async () => {
 
 test("the programs for React and Expo are those of docs/client.md, which other tests compile", () => {
   const document = readFileSync(join(projectFolder, "docs/client.md"), "utf8");
-  const codes = (address: string) => appSamples(address, "off").map(({ parts: [part] }) => part?.code);
+  const codes = (address: string) =>
+    appSamples(address, { form: "b", auth: "off" }).map(({ parts: [part] }) => part?.code);
   expect(document).toContain(`\`\`\`tsx\n${codes("http://localhost:5000/")[0]}\n\`\`\``);
   expect(document).toContain(`\`\`\`tsx\n${codes("http://192.168.1.20:5000/")[1]}\n\`\`\``);
-  expect(JSON.stringify(appSamples("http://localhost:5000/", "all"))).toContain(
-    '{ fetch, credentials: { username: \\"NAME\\", password: \\"PASSWORD\\" } }',
+  expect(JSON.stringify(appSamples("http://localhost:5000/", { form: "a", auth: "all" }))).toContain(
+    '{ fetch, form: \\"a\\", credentials: { username: \\"NAME\\", password: \\"PASSWORD\\" } }',
   );
 });

@@ -1,8 +1,8 @@
 // Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, and
 // the API's description.
 
-import { useState } from "preact/hooks";
-import { codeSamples } from "../../description/code-samples.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type CodeSample, exampleFiles, samplesOf } from "../../description/code-samples.ts";
 import { appSamples } from "../app-samples.ts";
 import {
   apiDescriptionPath,
@@ -116,22 +116,22 @@ interface SamplesProps {
 
 function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
-  const isCamel = settings.fieldNames === "camel";
-  const samples = codeSamples({
-    server: new URL(".", document.baseURI).href.slice(0, -1),
-    auth: settings.auth,
-    form: settings.form,
-    names: isCamel
-      ? { id: "id", name: "name", notes: "notes", done: "done" }
-      : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
-    authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
-  });
-  const named = [...samples, ...appSamples(new URL(".", document.baseURI).href, settings.auth)].map(
-    ({ parts, ...sample }) => ({
-      ...sample,
-      parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
-    }),
-  );
+  const [described, setDescribed] = useState<readonly CodeSample[]>();
+  const base = new URL(".", document.baseURI).href;
+  useEffect(() => {
+    const load = async () => samplesOf(await (await fetch("openapi.json")).json(), base);
+    // Without a connection, the programs that are in the page are shown.
+    load().then(setDescribed, () => setDescribed([]));
+  }, []);
+  const trust = settings.hasAuthority && list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
+  const samples = described ? [...described, ...appSamples(base, settings), ...exampleFiles] : [];
+  const named = samples.map(({ language, parts }) => ({
+    language,
+    parts: parts.map(({ label, code }) => ({
+      label,
+      code: withName(code, username).replaceAll(/^curl/gm, trust),
+    })),
+  }));
   return (
     <>
       <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />
