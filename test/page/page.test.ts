@@ -347,6 +347,7 @@ test("the connect panel shows the addresses with the ports that the system has c
     await page.evaluate("new URL(document.querySelector('a[download]')).pathname"),
   );
   expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
+  await page.untilText("Expo");
   const outputs: string[] = [];
   for (const command of await codes(true)) {
     const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");

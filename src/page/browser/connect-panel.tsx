@@ -2,8 +2,7 @@
 // the API's description.
 
 import { useEffect, useState } from "preact/hooks";
-import { type CodeSample, exampleFiles, samplesOf } from "../../description/code-samples.ts";
-import { appSamples } from "../app-samples.ts";
+import type { CodeSample } from "../../description/code-samples.ts";
 import {
   apiDescriptionPath,
   authorityPath,
@@ -116,15 +115,17 @@ interface SamplesProps {
 
 function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
-  const [described, setDescribed] = useState<readonly CodeSample[]>();
-  const base = new URL(".", document.baseURI).href;
+  const [samples, setSamples] = useState<readonly CodeSample[] | "away">([]);
   useEffect(() => {
-    const load = async () => samplesOf(await (await fetch("openapi.json")).json(), base);
-    // Without a connection, the programs that are in the page are shown.
-    load().then(setDescribed, () => setDescribed([]));
+    const load = async () => {
+      const path = document.querySelector<HTMLElement>("[data-samples]")?.dataset["samples"] ?? "";
+      const module: typeof import("./samples.ts") = await import(new URL(path, document.baseURI).href);
+      return module.loadSamples(new URL(".", document.baseURI).href, settings);
+    };
+    load().then(setSamples, () => setSamples("away"));
   }, []);
+  if (samples === "away") return <p class="hint">The code cannot be loaded, because the service cannot be reached.</p>;
   const trust = settings.hasAuthority && list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
-  const samples = described ? [...described, ...appSamples(base, settings), ...exampleFiles] : [];
   const named = samples.map(({ language, parts }) => ({
     language,
     parts: parts.map(({ label, code }) => ({
