@@ -3,7 +3,7 @@
 
 import { accessSync, existsSync, constants as modes, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { checkTables, readCondition } from "../../engines/postgres/postgres-condition.ts";
+import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { asWord } from "../../terminal/program-name.ts";
 import { checkStore, describeVerdict } from "../check.ts";
@@ -16,9 +16,8 @@ export async function checkTheStore({ settings }: Subject): Promise<Finding[]> {
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
   if (store.engine === "postgres") {
-    const { epoch } = await readCondition(store);
-    if (!readOnly) await checkTables(store);
-    return [epoch === undefined ? missingTables(readOnly) : await soundness(store)];
+    const { hasStore } = await readCondition(store);
+    return [hasStore ? await soundness(store) : missingTables(readOnly)];
   }
   const folder = dirname(resolve(store.path));
   if (!existsSync(folder))

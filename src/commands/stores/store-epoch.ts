@@ -3,7 +3,6 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
-import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
@@ -12,7 +11,7 @@ import type { KeptStore } from "./store-setting.ts";
 /** `none` means that there is no store yet. Undefined if the epoch cannot be read; store-check.ts reports why. */
 export async function epochOf(store: KeptStore): Promise<string | "none" | undefined> {
   try {
-    if (store.engine === "postgres") return (await readCondition(store)).epoch ?? "none";
+    if (store.engine === "postgres") return undefined;
     return existsSync(store.path) ? sqliteEpoch(store.path) : "none";
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
