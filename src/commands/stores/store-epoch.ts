@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { connectForReading } from "../../engines/sqlite/read-only-connection.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
-import { StoreRow } from "../../engines/sqlite/store-row.ts";
+import { StoredRows } from "../../engines/sqlite/stored-rows.ts";
 import type { KeptStore } from "./store-setting.ts";
 
 /** `none` means that there is no store yet. Undefined if the epoch cannot be read; store-check.ts reports why. */
@@ -23,7 +23,7 @@ function sqliteEpoch(path: string): string {
   let database: Database | undefined;
   try {
     database = connectForReading(path);
-    return new StoreRow(database, path).read().epoch;
+    return new StoredRows(database, path).readStore().epoch;
   } catch (error) {
     throw explainSqliteError(error, path);
   } finally {
