@@ -2,10 +2,9 @@
 // file, so no disk slows a reader, and every commit takes the same path: one message with the rows, and one answer
 // once they are on disk.
 
-import type { Batch, Bookmark, Engine, News, WholeStore } from "../../collection/engine.ts";
+import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
-import { verifiedPages } from "./stored-rows.ts";
-import { marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
+import { changesOf, marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
 
 export interface SqliteEngineOptions {
   /** A read-only engine never commits and leaves an existing file as it is. */
@@ -77,12 +76,22 @@ export class SqliteEngine implements Engine {
 
   async load(): Promise<WholeStore> {
     await this.#ask("settle");
-    const summary = await this.#ask("summary");
-    const { epoch, version, prunedThrough } = summary;
+    const { epoch, version, prunedThrough } = await this.#ask("summary");
     this.#state = { epoch, version };
-    // The rows are verified in this thread, which has less to do at the start than the one that reads them.
-    const pages = verifiedPages(this.#path, summary, (after) => this.#ask("page", after));
-    return { epoch, version, prunedThrough, pages };
+    return { epoch, version, prunedThrough, pages: this.#pages() };
+  }
+
+  /** The thread reads the next page while the caller works on this one. */
+  async *#pages(): AsyncGenerator<readonly Change[]> {
+    for (let next = this.#ask("page", 0); ; ) {
+      const rows = await next;
+      const last = rows.at(-1);
+      if (!last) return;
+      next = this.#ask("page", last[0]);
+      // If the caller stops early, nobody awaits the next page.
+      next.catch(() => {});
+      yield changesOf(rows);
+    }
   }
 
   async commit(batch: Batch): Promise<boolean> {

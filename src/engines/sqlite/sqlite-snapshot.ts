@@ -7,10 +7,9 @@ import type { Snapshot } from "../snapshot.ts";
 import { connectImmutable, openForReading } from "./read-only-connection.ts";
 import { checkOwner } from "./schema.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
-import { StoredRows, verifiedPages } from "./stored-rows.ts";
+import { StoredRows } from "./stored-rows.ts";
 
 export class SqliteSnapshot implements Snapshot {
-  readonly #path: string;
   readonly #database: Database;
   readonly #rows: StoredRows;
   readonly itemCount: number;
@@ -19,7 +18,6 @@ export class SqliteSnapshot implements Snapshot {
     try {
       // The transaction lasts until the snapshot is closed. It hides what others commit in the meantime.
       database.run("BEGIN");
-      this.#path = path;
       this.#database = database;
       this.#rows = new StoredRows(database, path);
       this.itemCount = this.#rows.readStore().rowCount - this.#rows.tombstoneCount();
@@ -42,8 +40,7 @@ export class SqliteSnapshot implements Snapshot {
 
   /** If a row is damaged, or if one is missing, this throws when it gets there: at the latest after the last item. */
   async *items(): AsyncGenerator<Change> {
-    const read = async (after: number) => this.#rows.page(after);
-    for await (const page of verifiedPages(this.#path, this.#rows.readStore(), read))
+    for (let page = this.#rows.page(0); page.length > 0; page = this.#rows.page(page.at(-1)?.version ?? 0))
       for (const row of page) if (row.json !== null) yield row;
   }
 

@@ -12,7 +12,7 @@ import { explainSqliteError, isFailedWrite, SqliteStoreError } from "./sqlite-er
 import type { StoreLock } from "./store-lock.ts";
 import { inDoubt, type StoreRecord, writeRecord } from "./store-record.ts";
 import { StoredRows } from "./stored-rows.ts";
-import type { NewRow } from "./thread-messages.ts";
+import type { Row } from "./thread-messages.ts";
 
 /** The log is copied into the store each time it has grown by about this many frames, each with a page of 4 KiB. */
 const checkpointFrames = 4_000;
@@ -73,7 +73,7 @@ export class SqliteStore {
   }
 
   /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
-  commit(rows: readonly NewRow[]): void {
+  commit(rows: readonly Row[]): void {
     this.#lastFailed = true;
     this.settle();
     if (this.#isRecordDue) this.#saveRecord();
@@ -150,7 +150,7 @@ export class SqliteStore {
     }
   }
 
-  #store(rows: readonly NewRow[]): { readonly fields: StoreFields; readonly tombstoneCount: number } {
+  #store(rows: readonly Row[]): { readonly fields: StoreFields; readonly tombstoneCount: number } {
     let { rowCount, checksumSum, prunedThrough } = this.#fields;
     let tombstoneCount = this.#tombstoneCount;
     let [characters, deletedCount] = [0, 0];

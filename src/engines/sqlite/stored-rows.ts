@@ -1,11 +1,12 @@
-// The tables of an open store. Each change is stored with a checksum. Rows are appended under their version, so
-// appending touches the same few pages at the end, whether the store holds a hundred items or a million.
+// The tables of an open store. Each change is stored with a checksum, and verified when it is read. Rows are appended
+// under their version, so appending touches the same few pages at the end, whether the store holds a hundred items or a
+// million.
 
 import type { Database } from "bun:sqlite";
 import type { Change, Version } from "../../collection/engine.ts";
 import { rowChecksum, type StoreFields, storeChecksum } from "./row-checksum.ts";
 import { damaged, explainSqliteError } from "./sqlite-errors.ts";
-import type { StoredRow, StoreSummary } from "./thread-messages.ts";
+import type { StoreSummary } from "./thread-messages.ts";
 
 /** How many rows a page has. Larger pages are not faster, and take more memory. */
 const pageRows = 1_000;
@@ -13,6 +14,8 @@ const pageRows = 1_000;
 export class StoredRows {
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepare>;
+  /** The number of rows that `page` has read so far, and the sum of their checksums. */
+  #read = { rowCount: 0, checksumSum: 0 };
 
   constructor(database: Database, path: string) {
     this.#path = path;
@@ -44,17 +47,35 @@ export class StoredRows {
   }
 
   summary(): StoreSummary {
-    return { ...this.readStore(), version: this.#statements.newest.get()?.version ?? 0 };
+    const { epoch, prunedThrough } = this.readStore();
+    return { epoch, version: this.#statements.newest.get()?.version ?? 0, prunedThrough };
   }
 
-  /** The rows after a version, as they are stored. `verifiedPages` reads them all. */
-  page(after: Version): StoredRow[] {
+  /**
+   * The rows after a version. Begin with version 0, and go on until a page is empty. Throws at the end if rows are
+   * missing: SQLite does not notice it when the disk has lost a page, or has an old state of it.
+   */
+  page(after: Version): Change[] {
     try {
       const rows = this.#statements.selectAfter.all(after, pageRows);
-      return rows.map(({ version, position, id, json, checksum }) => [version, position, id, json, checksum]);
+      if (after === 0) this.#read = { rowCount: 0, checksumSum: 0 };
+      for (const row of rows) {
+        if (row.checksum !== rowChecksum(row))
+          throw damaged(this.#path, `the checksum of the row of version ${row.version} does not match its content`);
+        this.#read.checksumSum = (this.#read.checksumSum + row.checksum) | 0;
+      }
+      this.#read.rowCount += rows.length;
+      if (rows.length === 0) this.#checkSums();
+      return rows;
     } catch (error) {
       throw explainSqliteError(error, this.#path);
     }
+  }
+
+  #checkSums(): void {
+    const { rowCount, checksumSum } = this.readStore();
+    if (rowCount === this.#read.rowCount && checksumSum === this.#read.checksumSum) return;
+    throw damaged(this.#path, `it has noted ${rowCount} rows, and others are there, ${this.#read.rowCount} of them`);
   }
 
   /** Returns the checksum of the new row. */
@@ -103,35 +124,4 @@ function prepare(database: Database) {
       "SELECT version FROM change WHERE json IS NULL ORDER BY version LIMIT ?",
     ),
   };
-}
-
-/**
- * Reads all rows of a store in order of version, and verifies them. `read` returns the rows after a version; it reads
- * the next page while the caller works on this one. Throws at the end if rows are missing: SQLite does not notice it
- * when the disk has lost a page, or has an old state of it.
- */
-export async function* verifiedPages(
-  path: string,
-  noted: Pick<StoreFields, "rowCount" | "checksumSum">,
-  read: (after: Version) => Promise<readonly StoredRow[]>,
-): AsyncGenerator<readonly Change[]> {
-  let [rowCount, checksumSum] = [0, 0];
-  const verify = ([version, position, id, json, checksum]: StoredRow): Change => {
-    const change = { version, position, id, json };
-    if (checksum !== rowChecksum(change))
-      throw damaged(path, `the checksum of the row of version ${version} does not match its content`);
-    checksumSum = (checksumSum + checksum) | 0;
-    return change;
-  };
-  let rows = await read(0);
-  for (let last = rows.at(-1); last; last = rows.at(-1)) {
-    const next = read(last[0]);
-    // If the caller stops early, nobody awaits the next page.
-    next.catch(() => {});
-    rowCount += rows.length;
-    yield rows.map(verify);
-    rows = await next;
-  }
-  if (rowCount === noted.rowCount && checksumSum === noted.checksumSum) return;
-  throw damaged(path, `it has noted ${noted.rowCount} rows, and others are there, ${rowCount} of them`);
 }

@@ -8,7 +8,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
-import type { NewRow } from "../../../src/engines/sqlite/thread-messages.ts";
+import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { FaultyLog } from "./faulty-log.ts";
 
@@ -32,9 +32,9 @@ afterEach(() => {
   folder.dispose();
 });
 
-const row = (version: number, id = `id-${version}`): NewRow => [version, version, id, `{"n":${version}}`, 0];
+const row = (version: number, id = `id-${version}`): Row => [version, version, id, `{"n":${version}}`, 0];
 const commit =
-  (...rows: readonly NewRow[]) =>
+  (...rows: readonly Row[]) =>
   () =>
     store.commit(rows);
 const notStored = expect.objectContaining({ name: "StoreError", undecided: false });

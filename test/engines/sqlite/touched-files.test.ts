@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
-import type { NewRow } from "../../../src/engines/sqlite/thread-messages.ts";
+import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { makeClosed } from "./crashed-store.ts";
 
@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-const row = (version: number): NewRow => [version, version, `id-${version}`, `{"n":${version}}`, 0];
+const row = (version: number): Row => [version, version, `id-${version}`, `{"n":${version}}`, 0];
 const log = () => `${path}-wal`;
 /** A time that no file of a test has. */
 const longAgo = new Date("2020-01-01T00:00:00Z");
