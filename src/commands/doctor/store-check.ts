@@ -19,8 +19,8 @@ export async function checkTheStore({ settings: { store, demo, readOnly } }: Sub
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
   if (store.engine === "postgres") {
-    const { epoch } = await readCondition(store);
-    return [epoch === undefined ? missingTables(readOnly) : await soundness(store)];
+    const { hasStore } = await readCondition(store);
+    return [hasStore ? await soundness(store) : missingTables(readOnly)];
   }
   const path = followLink(store.path);
   const folder = dirname(resolve(path));
