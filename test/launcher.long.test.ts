@@ -156,7 +156,7 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const commandLine = await CommandLine.start();
     try {
-      const { output } = await commandLine.runInTerminal("-i", [], {
+      const { output } = await commandLine.runInTerminal(["-i"], {
         program: ["bash", "--norc", "--noprofile"],
         environment: { PS1: "ready> " },
         columns: 200,

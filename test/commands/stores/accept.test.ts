@@ -44,7 +44,7 @@ test("does nothing if the files belong together, or if there is no file", async 
   rmSync(service.path);
   expect(await service.run("accept")).toMatchObject({
     exitCode: 3,
-    stderr: expect.stringMatching(/there is no such file.*restore FILE --force/s),
+    stderr: expect.stringContaining("there is no such file"),
   });
 });
 
