@@ -1,5 +1,6 @@
 // The list as a value that stays current, for user interfaces. `subscribe` and `getSnapshot` are what React's
 // `useSyncExternalStore` expects. Other libraries can use them in the same way.
+// Why: docs/decisions/0075-the-client-alone.md
 
 import { parseToken } from "../items/token.ts";
 import { hasStatus } from "./errors.ts";

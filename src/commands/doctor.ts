@@ -1,5 +1,6 @@
 // `todoitems doctor`: says what would lose data or lock people out, with the settings that the service would start with.
 // It changes nothing.
+// Why: docs/decisions/0078-doctor.md
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
