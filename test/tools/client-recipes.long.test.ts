@@ -1,5 +1,5 @@
-// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipes for
-// React and TanStack Query are also run in Chromium with a real service.
+// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipe for React,
+// and those for TanStack Query in examples/works-with/, are also run in Chromium with a real service.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -19,12 +19,14 @@ let todo: TodoClient;
 beforeAll(async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:", "--cors", "*"] });
   todo = new TodoClient(program.origin);
-  const [react, liveQuery] = readRecipes();
+  const [react, query, liveQuery] = readRecipes();
   mkdirSync(folder, { recursive: true });
   await Bun.write(join(folder, "react.tsx"), react);
+  await Bun.write(join(folder, "query.tsx"), query);
   await Bun.write(join(folder, "live-query.tsx"), liveQuery);
   await Bun.write(join(folder, "react-page.tsx"), reactPage);
   await Bun.write(join(folder, "server-page.tsx"), serverPage);
+  await Bun.write(join(folder, "query-page.tsx"), queryPage);
   await Bun.write(join(folder, "live-query-page.tsx"), liveQueryPage);
   await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(project));
   await Bun.write(join(folder, "example-names.d.ts"), exampleNames);
@@ -45,19 +47,22 @@ function codeBlocks(language: string): string[] {
   );
 }
 
-/** The recipes that run in a browser, with the address of the test's service in place of the one on the page. */
-function readRecipes(): [react: string, liveQuery: string] {
-  const recipes = codeBlocks("tsx")
-    .filter((code) => !code.includes("react-native"))
-    .map((code) => code.replace("http://localhost:5000/", program.origin));
-  const [react = "", liveQuery = ""] = recipes;
-  expect(recipes).toHaveLength(2);
+/** The recipes that run in a browser, with the address of the test's service in place of their own. */
+function readRecipes(): [react: string, query: string, liveQuery: string] {
+  const [react = "", ...others] = codeBlocks("tsx").filter((code) => !code.includes("react-native"));
+  expect(others).toEqual([]);
   // The page makes the list in an earlier example.
   const list = `
     import { TodoClient } from "todoitems-client";
     import { OfflineList } from "todoitems-client/offline";
     const list = new OfflineList(new TodoClient("${program.origin}"), { storage: () => localStorage, name: "ann" });`;
-  return [`${react}\n${list}`, liveQuery];
+  const [query = "", liveQuery = ""] = ["tanstack-query.tsx", "tanstack-query-live.tsx"].map((name) =>
+    readFileSync(join(projectFolder, "examples/works-with", name), "utf8").replace(
+      "http://localhost:5000/",
+      program.origin,
+    ),
+  );
+  return [`${react}\n${list}`, query, liveQuery];
 }
 
 /** Declares the names that the examples use without declaring them. */
@@ -79,6 +84,11 @@ const serverPage = `
   import { renderToString } from "react-dom/server";
   import { TodoList } from "./react.tsx";
   console.log(renderToString(<TodoList />));`;
+
+const queryPage = `
+  import { createRoot } from "react-dom/client";
+  import { App } from "./query.tsx";
+  createRoot(document.body).render(<App />);`;
 
 const liveQueryPage = `
   import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -144,7 +154,7 @@ async function open(name: string) {
         ).toEqual([...names]),
       );
     },
-    clickFirst: () => page.evaluate("document.querySelector('li').click()"),
+    clickFirst: () => page.evaluate("document.querySelector('li input, li').click()"),
     async close() {
       page.close();
       await server.stop(true);
@@ -156,18 +166,23 @@ test("the examples and the recipes compile in a strict project", async () => {
   await run(tool("typescript/bin/tsc", "-p", folder));
 });
 
-test("React: the recipe shows the list, follows changes, and changes an item", async () => {
-  const { id } = await todo.create({ Name: "One", Done: false });
-  const page = await open("react-page");
-  await page.shows("○ One");
-  await page.clickFirst();
-  await eventually(async () => expect((await todo.get(id)).item.Done).toBe(true));
-  const second = await todo.create({ Name: "Two" });
-  await page.shows("✓ One", "○ Two");
-  for (const item of [id, second.id]) await todo.remove(item);
-  await page.shows();
-  await page.close();
-});
+for (const [name, what, undone, done] of [
+  ["react-page", "React", "○ ", "✓ "],
+  ["query-page", "TanStack Query", "", ""],
+] as const) {
+  test(`${what}: the recipe shows the list, follows changes, and changes an item`, async () => {
+    const { id } = await todo.create({ Name: "One", Done: false });
+    const page = await open(name);
+    await page.shows(`${undone}One`);
+    await page.clickFirst();
+    await eventually(async () => expect((await todo.get(id)).item.Done).toBe(true));
+    const second = await todo.create({ Name: "Two" });
+    await page.shows(`${done}One`, `${undone}Two`);
+    for (const item of [id, second.id]) await todo.remove(item);
+    await page.shows();
+    await page.close();
+  });
+}
 
 test("TanStack Query: a live list fills the cache of a query", async () => {
   const page = await open("live-query-page");
