@@ -1,5 +1,5 @@
-// Builds a Debian package from a single executable: `npm run build:deb -- [EXECUTABLE] [amd64|arm64] [FILE]`. It needs
-// dpkg-deb. The manual page and the completions are made from the command table.
+// Builds a Debian package from a single executable: `build-deb.ts [EXECUTABLE] [amd64|arm64] [FILE]`. It needs dpkg-deb.
+// The manual page is made from the command table.
 
 import {
   chmodSync,
@@ -16,10 +16,6 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { version } from "../package.json";
 import { licenceText } from "../scripts/executables/licences.ts";
-import { commands } from "../src/commands/command-list.ts";
-import { bashCompletion } from "../src/commands/shells/bash.ts";
-import { fishCompletion } from "../src/commands/shells/fish.ts";
-import { zshCompletion } from "../src/commands/shells/zsh.ts";
 import { manPage } from "./man-page.ts";
 
 const project = join(import.meta.dir, "..");
@@ -40,6 +36,7 @@ const date = new Date(
   Number(process.env["SOURCE_DATE_EPOCH"] ?? statSync(join(project, "package.json")).mtimeMs / 1_000) * 1_000,
 );
 
+const manualPage = await manPage(date);
 const folder = mkdtempSync(join(tmpdir(), "todoitems-deb-"));
 try {
   const root = join(folder, "root");
@@ -59,14 +56,12 @@ function fill(root: string): void {
   mkdirSync(join(root, "usr/bin"), { recursive: true, mode: 0o755 });
   copyFileSync(executable, join(root, "usr/bin/todoitems"));
   chmodSync(join(root, "usr/bin/todoitems"), 0o755);
-  copy(join(import.meta.dir, "todoitems.service"), "lib/systemd/system/todoitems.service");
+  for (const unit of ["todoitems.service", "todoitems-backup.service", "todoitems-backup.timer"])
+    copy(join(import.meta.dir, unit), `lib/systemd/system/${unit}`);
   copy(join(import.meta.dir, "debian/environment"), "etc/todoitems/environment", 0o640);
   place(root, "usr/share/doc/todoitems/copyright", licenceText());
   place(root, "usr/share/doc/todoitems/changelog.gz", compressed(readFileSync(join(project, "CHANGELOG.md"), "utf8")));
-  place(root, "usr/share/man/man1/todoitems.1.gz", compressed(manPage(date)));
-  place(root, "usr/share/bash-completion/completions/todoitems", bashCompletion(commands));
-  place(root, "usr/share/zsh/vendor-completions/_todoitems", zshCompletion(commands));
-  place(root, "usr/share/fish/vendor_completions.d/todoitems.fish", fishCompletion(commands));
+  place(root, "usr/share/man/man1/todoitems.1.gz", compressed(manualPage));
   for (const script of ["postinst", "prerm", "postrm"])
     copy(join(import.meta.dir, "debian", script), `DEBIAN/${script}`, 0o755);
   place(root, "DEBIAN/conffiles", "/etc/todoitems/environment\n");

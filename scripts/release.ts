@@ -1,5 +1,5 @@
 // `npm run release`: makes everything that a release consists of in `release/`, and says what to upload. It uploads
-// nothing. `--skip tests,container` leaves out these steps, and the last lines of the output then say so.
+// nothing. `--skip tests,container` leaves out these steps, `--only executables` takes only these.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "state", run: checkState },
   { name: "tests", run: () => run("npm", "test") },
-  { name: "executables", run: () => run("npm", "run", "build:executables") },
+  { name: "executables", run: () => runScript("scripts/executables/build.ts") },
   {
     name: "executable-tests",
     run: () => run("env", `TODOITEMS_PROGRAM=${join(folder, `todoitems-linux-${process.arch}`)}`, "npm", "test"),
@@ -29,14 +29,16 @@ const steps: readonly Step[] = [
       for (const [platform, architecture] of [
         ["x64", "amd64"],
         ["arm64", "arm64"],
-      ] as const)
-        run("npm", "run", "build:deb", "--", join(folder, `todoitems-linux-${platform}`), architecture);
+      ] as const) {
+        const executable = join(folder, `todoitems-linux-${platform}`);
+        if (existsSync(executable)) runScript("packaging/build-deb.ts", executable, architecture);
+      }
     },
   },
   {
     name: "container",
     run() {
-      run("npm", "run", "build:container");
+      run("packaging/container/build.sh");
       const archive = join(folder, `todoitems-${version}-container-${process.arch}.tar`);
       run("buildah", "push", `todoitems:${version}`, `docker-archive:${archive}:todoitems:${version}`);
     },
@@ -90,6 +92,10 @@ function run(...command: readonly string[]): void {
   if (!success) throw new Error(`${command.join(" ")} ended with exit code ${exitCode}`);
 }
 
+function runScript(script: string, ...args: readonly string[]): void {
+  run(process.execPath, join(project, script), ...args);
+}
+
 function output(...command: readonly string[]): string {
   return Bun.spawnSync([...command], { cwd: project })
     .stdout.toString()
@@ -97,20 +103,24 @@ function output(...command: readonly string[]): string {
 }
 
 const [flag = "--skip", list = ""] = process.argv.slice(2);
-const skipped = list.split(",").filter((name) => name !== "");
-if (flag !== "--skip" || skipped.some((name) => !steps.some((step) => step.name === name))) {
-  console.log(`error: expected --skip STEP[,STEP], with steps of ${steps.map(({ name }) => name).join(", ")}`);
+const named = list.split(",").filter((name) => name !== "");
+if (!["--skip", "--only"].includes(flag) || named.some((name) => !steps.some((step) => step.name === name))) {
+  console.log(
+    `error: expected --skip or --only STEP[,STEP], with steps of ${steps.map(({ name }) => name).join(", ")}`,
+  );
   process.exit(2);
 }
+const taken = steps.filter(({ name }) => named.includes(name) === (flag === "--only"));
 
 // Files of an older version must not be published, and must not get into the checksums. But if the executables are not
-// built again, keep what `build:executables` has made, and remove only the packages and the container.
+// built again, keep them: they take long, and other steps need them.
 mkdirSync(folder, { recursive: true });
-for (const name of readdirSync(folder)) {
-  if (!skipped.includes("executables") || /\.(?:deb|tar|tgz)$/.test(name))
+const old = flag === "--only" ? [] : readdirSync(folder);
+for (const name of old) {
+  if (taken.some((step) => step.name === "executables") || /\.(?:deb|tar|tgz)$/.test(name))
     rmSync(join(folder, name), { recursive: true });
 }
-for (const { name, run: take } of steps.filter((step) => !skipped.includes(step.name))) {
+for (const { name, run: take } of taken) {
   console.log(`\n== ${name}`);
   try {
     take();
@@ -119,9 +129,10 @@ for (const { name, run: take } of steps.filter((step) => !skipped.includes(step.
     process.exit(1);
   }
 }
+if (flag === "--only") process.exit(0);
 const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
 console.log(`
-${skipped.length === 0 ? "Everything is" : `Without ${skipped.join(" and ")}, what was made is`} in ${basename(folder)}/. To publish it:
+${named.length === 0 ? "Everything is" : `Without ${named.join(" and ")}, what was made is`} in ${basename(folder)}/. To publish it:
 
   git tag --sign v${version} && git push origin v${version}
 ${tarballs.map((name) => `  npm publish --provenance release/${name}`).join("\n")}

@@ -12,10 +12,10 @@ const starts = /\b(?:Program\.start|runProgram|programCommand)\(/;
 /** Test files that are left out although they start the program, each with the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   "description/check-every-answer.test.ts": "breaks the sources on purpose",
-  "executable.test.ts": "makes an executable of its own",
-  "launcher.test.ts": "tests the launcher, which starts the sources",
-  "package.test.ts": "tests the npm package",
-  "readme.test.ts": "runs the commands of the README, which start the sources",
+  "executable.long.test.ts": "makes an executable of its own",
+  "launcher.long.test.ts": "tests the launcher, which starts the sources",
+  "package.long.test.ts": "tests the npm package",
+  "readme.long.test.ts": "runs the commands of the README, which start the sources",
   "serve/defect.test.ts": "breaks the sources on purpose",
   "torture/documents.test.ts": "reads documents",
 };
@@ -35,7 +35,7 @@ export function executableSuite(): ExecutableSuite {
   const files = tests.filter((path) => starting.has(path) && !(path in exceptions));
   const skipped = tests.filter((path) => !files.includes(path));
   return {
-    files: files.map((path) => `./test/${path}`),
+    files: files.map((path) => `test/${path}`),
     skipped: new Map(skipped.map((path) => [`test/${path}`, exceptions[path] ?? "does not start the program"])),
   };
 }

@@ -1,8 +1,11 @@
-// `npm test`: runs the checks, then every test, and prints the totals in the last line. Arguments select tests, as in
-// `npm test -- test/http`. Failed checks count as one failure. If TODOITEMS_PROGRAM names an executable, only the tests
-// that start the program are run, with that executable. The tests that were skipped are listed.
+// `npm test`: runs the checks, then the tests, and prints the totals in the last line. `npm run test:all` also runs the
+// long tests, whose names end in .long.test.ts, and a minute of torture.
+//
+//   npm test -- test/http test/wire    only the test files with one of these texts in their paths, long ones included
+//
+// If TODOITEMS_PROGRAM names an executable, only the tests that start the program are run, with that executable.
 
-import { readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "./bun-command.ts";
 import { chromiumPath } from "./chromium.ts";
@@ -10,35 +13,55 @@ import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { executableSuite } from "./executable-suite.ts";
 import { executable, projectFolder } from "./program.ts";
 
+/** Nearly every test starts an executable if one is tested, which takes longer than calling the sources. */
+const timeoutMs = executable === undefined ? 60_000 : 120_000;
+
+const words = process.argv.slice(2);
+const runsAll = words.includes("--all");
+const selected = words.filter((word) => word !== "--all");
+// Everything that the tests and their browsers leave behind is in this folder.
 const folder = temporaryFolder();
-const report = join(folder.path, "report.xml");
-const selected = process.argv.slice(2);
+// PostgreSQL runs as another user if the tests run as root, and its folder is in this one.
+chmodSync(folder.path, 0o711);
+const environment = { ...process.env, TMPDIR: folder.path };
+
 const suite = executable === undefined ? undefined : executableSuite();
+const files = filesToRun();
 // The checks are about the sources, so they are not run for an executable.
 const checksPassed = suite !== undefined || run("run", "check");
 prepareChromium();
+if (files.some((file) => file.startsWith("test/tools/"))) installTools();
+const report = join(folder.path, "report.xml");
 const testsPassed = run(
   "test",
   "--only-failures",
   // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
   "--parallel=2",
   "--no-isolate",
-  // This package must run before those that need it. If one file imports them all, Bun may run them in another order.
-  "--preload=reflect-metadata",
-  // This limit is long enough for a busy machine, but a test that hangs is still ended. The limit is higher for an
-  // executable, because nearly every test starts it.
-  `--timeout=${suite ? 120_000 : 30_000}`,
+  `--preload=${join(import.meta.dir, "preload.ts")}`,
+  `--timeout=${timeoutMs}`,
   "--reporter=junit",
   `--reporter-outfile=${report}`,
-  ...(selected.length > 0 ? selected : (suite?.files ?? [])),
+  ...files.map((file) => `./${file}`),
 );
 const { tests, failures, skipped } = readReport();
+const torturePassed = !runsAll || run(join(import.meta.dir, "torture/run.ts"), "--minutes", "1");
 folder.dispose();
 if (suite) printSkipped();
 
-const failed = failures + (checksPassed ? 0 : 1);
+const failed = failures + (checksPassed ? 0 : 1) + (torturePassed ? 0 : 1);
 console.log(`${tests - failures} passed, ${failed} failed`);
-process.exit(checksPassed && testsPassed && failed === 0 ? 0 : 1);
+process.exit(testsPassed && failed === 0 ? 0 : 1);
+
+function filesToRun(): string[] {
+  const paths = [...new Bun.Glob("test/**/*.test.ts").scanSync(projectFolder)].map((path) =>
+    path.replaceAll("\\", "/"),
+  );
+  const ours = paths.filter((path) => !path.includes("node_modules")).sort();
+  const testable = suite === undefined ? ours : ours.filter((path) => suite.files.includes(path));
+  if (selected.length > 0) return testable.filter((path) => selected.some((text) => path.includes(text)));
+  return testable.filter((path) => runsAll || !path.endsWith(".long.test.ts"));
+}
 
 /** Installs Chromium if it is missing. If a test did that, the test would exceed its time limit. */
 function prepareChromium(): void {
@@ -50,9 +73,17 @@ function prepareChromium(): void {
   }
 }
 
+/** Other people's tools have a package of their own, so that `npm ci` in the project stays small. */
+function installTools(): void {
+  const tools = join(projectFolder, "test/tools");
+  if (!runsAll && existsSync(join(tools, "node_modules"))) return;
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  Bun.spawnSync([npm, "ci", "--no-audit", "--no-fund"], { cwd: tools, stdio: ["ignore", "inherit", "inherit"] });
+}
+
 function run(...args: string[]): boolean {
-  return Bun.spawnSync([...bunCommand, ...args], { cwd: projectFolder, stdio: ["ignore", "inherit", "inherit"] })
-    .success;
+  const stdio: ["ignore", "inherit", "inherit"] = ["ignore", "inherit", "inherit"];
+  return Bun.spawnSync([...bunCommand, ...args], { cwd: projectFolder, env: environment, stdio }).success;
 }
 
 function printSkipped(): void {

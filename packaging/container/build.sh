@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the image with buildah or podman: `npm run build:container -- [EXECUTABLE] [TAG]`.
+# Builds the image with buildah or podman: `build.sh [EXECUTABLE] [TAG]`.
 # No base image is pulled: everything comes from the executable and from Debian's packages.
 set -eu
 cd "$(dirname "$0")"

@@ -2,7 +2,18 @@
 
 import type { Credentials } from "./basic.ts";
 import type { ItemCodec, TodoItem } from "./codecs.ts";
-import type { RequestOptions, RetryOptions } from "./requester.ts";
+
+export interface RetryOptions {
+  /** The maximum number of times that a request is sent again; 0 means never. */
+  readonly limit?: number;
+  /**
+   * The longest pause before the first retry. It doubles with each further retry. Each pause is a random time between
+   * half of this and all of it.
+   */
+  readonly delayMs?: number;
+  /** The longest pause. If the server asks for a longer one, the request is not sent again. */
+  readonly delayMsMax?: number;
+}
 
 export interface TodoClientOptions<Item = TodoItem> {
   /**
@@ -15,13 +26,11 @@ export interface TodoClientOptions<Item = TodoItem> {
   /** How items become values: `plainValues()` (the default), `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
   /**
-   * The size limit for an answer, in bytes after decompression. In the change feed, it applies to each event. Default:
+   * The size limit for a response, in bytes after decompression. In the change feed, it applies to each event. Default:
    * 2,147,483,647.
    */
   readonly maxResponseBytes?: number;
-  /**
-   * How long the server may be silent, both before its answer and between two pieces of the answer. Default: 30,000.
-   */
+  /** How long the server may be silent, before its response and between two pieces of it. Default: 30,000. */
   readonly timeoutMs?: number;
   /**
    * How many times, and after which pauses, a request that failed for a temporary reason is sent again. Default: `{
@@ -32,6 +41,10 @@ export interface TodoClientOptions<Item = TodoItem> {
   readonly newId?: () => string;
   /** Sends the requests. Default: the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface WriteOptions extends RequestOptions {

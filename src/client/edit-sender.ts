@@ -3,17 +3,15 @@
 
 import { mergeFields, sameFields } from "../items/field-merge.ts";
 import { parseToken } from "../items/token.ts";
-import { type HttpError, hasStatus, isTodoError, type PreconditionFailedError } from "./errors.ts";
-import type { ItemRequests } from "./item-requests.ts";
+import { type HttpError, hasStatus, isPassing, isTodoError, type PreconditionFailedError } from "./errors.ts";
 import type { ItemState, LiveConnection, LiveList } from "./live-list.ts";
 import { type Edit, type Outbox, reconciled, replaced, without } from "./outbox.ts";
 import { backoffMs, type Requester } from "./requester.ts";
-import type { WatchEvent } from "./watch.ts";
+import type { ListChange } from "./watch.ts";
 
 export interface EditSenderParts {
   readonly requester: Requester<unknown>;
-  readonly requests: ItemRequests;
-  readonly list: () => LiveList<unknown>;
+  readonly list: LiveList<unknown>;
   readonly outbox: () => Outbox;
   /** Changes the outbox. If `mustKeep` is set and the storage fails, throws and changes nothing. */
   readonly commit: (change: (outbox: Outbox) => Outbox, mustKeep?: boolean) => Promise<void>;
@@ -54,22 +52,27 @@ export class EditSender {
     const { epoch, readOnly } = connection;
     this.#connected = { epoch, isPolling: connection.kind === "polling" };
     this.readOnly = readOnly;
-    // Edits that were made before any store was known are for this one.
-    if (epoch !== undefined && this.#parts.outbox().some((edit) => edit.epoch === undefined))
-      void this.#parts.commit((outbox) => outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })));
   }
 
-  /** An item of an `add` whose response was lost has shown up, or its removal has. So the `add` was stored. */
-  heard(event: WatchEvent<unknown>): void {
-    const ids = new Set(event.kind === "snapshot" ? event.items.map(({ id }) => id) : [event.id]);
+  /**
+   * If an item of an `add` whose response was lost has shown up, or its removal has, the `add` was stored. Edits that were
+   * made before any store was known are for the first one.
+   */
+  heard({ items, token }: ListChange): void {
+    const ids = new Set(items.map(({ id }) => id));
     const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
-    if (this.#parts.outbox().some(isStored))
-      void this.#parts.commit((outbox) => outbox.filter((edit) => !isStored(edit)));
+    const epoch = parseToken(token ?? "")?.epoch;
+    const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
+    if (this.#parts.outbox().some((edit) => isStored(edit) || isNew(edit)))
+      void this.#parts.commit((outbox) =>
+        outbox.filter((edit) => !isStored(edit)).map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch })),
+      );
   }
 
   /** True if the edit was made for another store than the one that answers. */
   isForeign({ epoch }: Edit): boolean {
-    return this.#connected !== undefined && epoch !== undefined && epoch !== this.#connected.epoch;
+    const now = this.#parts.list.epoch;
+    return now !== undefined && epoch !== undefined && epoch !== now;
   }
 
   /** True if there is nothing to send now. */
@@ -96,14 +99,14 @@ export class EditSender {
     }
     this.#isRunning = false;
     // Without a feed, nothing tells us of our own edits before the next poll.
-    if (count > 0 && this.#connected?.isPolling) this.#parts.list().reconnect();
+    if (count > 0 && this.#connected?.isPolling) this.#parts.list.reconnect();
     this.#parts.onChange();
   }
 
   /** A feed would have ended if another store had taken over. A poll must come right before the edits. */
   #proves(): boolean {
     const isProven = this.#isProven || !this.#connected?.isPolling || this.#connected.epoch === undefined;
-    if (!isProven && this.#next()) this.#parts.list().reconnect();
+    if (!isProven && this.#next()) this.#parts.list.reconnect();
     this.#isProven = false;
     return isProven;
   }
@@ -142,7 +145,7 @@ export class EditSender {
     const first = find();
     // The edit before it has left no ETag. So compare it with the list.
     if (first && first.kind !== "add" && first.etag === undefined && epoch !== undefined)
-      await this.#meet(first, list().states.get(first.id), false);
+      await this.#meet(first, list.stateOf(first.id), false);
     let marked: Edit | undefined;
     let wasSent = false;
     const mark = (edits: Outbox) => {
@@ -170,17 +173,13 @@ export class EditSender {
   }
 
   /** Sends an edit, and returns the ETag of the response. */
-  async #request({ kind, id, mine = "", etag: ifMatch }: Edit, epoch: string | undefined): Promise<string | undefined> {
-    const { requests } = this.#parts;
-    if (kind === "add") return this.#checked(await requests.create(id, mine, {}), epoch);
-    if (kind === "change") return this.#checked(await requests.update(id, mine, { ifMatch }), epoch);
-    return (await requests.remove(id, { ifMatch })).reply.etag;
-  }
-
-  /** Our service confirms a write with an ETag. Without one, somebody else has answered, such as the page of a hotel. */
-  #checked({ reply }: Awaited<ReturnType<ItemRequests["create"]>>, epoch: string | undefined): string | undefined {
-    if (epoch !== undefined && reply.etag === undefined) throw new Error("the answer is not that of the service");
-    return reply.etag;
+  async #request({ kind, id, mine, etag: ifMatch }: Edit, epoch: string | undefined): Promise<string | undefined> {
+    const { requester } = this.#parts;
+    if (kind === "remove") return (await requester.write("DELETE", id, { ifMatch })).etag;
+    const { etag } = await requester.write(kind === "add" ? "POST" : "PUT", id, { ifMatch }, mine);
+    // Our service confirms a write with an ETag. Without one, somebody else has answered, such as the page of a hotel.
+    if (epoch !== undefined && etag === undefined) throw new Error("the response is not that of the service");
+    return etag;
   }
 
   async #answered(edit: Edit, wasSent: boolean, etag: string | undefined): Promise<Outcome> {
@@ -203,9 +202,9 @@ export class EditSender {
       if (!later || later.kind === "add" || later.etag !== undefined) return rest;
       return this.#settled(rest, later, reconciled(later, now, false));
     });
-    if (now) list().put(edit.id, now.json, now.etag);
+    if (now) list.put(edit.id, now.json, now.etag);
     // Another store answers at this address by now. The list must find out before anything else is sent.
-    if (this.#isOtherStore(now?.etag)) list().reconnect();
+    if (this.#isOtherStore(now?.etag)) list.reconnect();
   }
 
   #isOtherStore(etag: string | undefined): boolean {
@@ -241,8 +240,9 @@ export class EditSender {
       await this.#parts.commit((outbox) => replaced(outbox, { ...edit, sent: wasSent }));
       return "stop";
     }
-    if (!isTodoError(error, "HttpError") || mayPass(error.status)) return this.#later(error);
-    return this.#refused(edit, error);
+    // A redirect comes from a network that wants a sign-in first.
+    const isRefusal = isTodoError(error, "HttpError") && error.status >= 400 && !isPassing(error);
+    return isRefusal ? this.#refused(edit, error) : this.#later(error);
   }
 
   async #changedByOthers(
@@ -252,7 +252,7 @@ export class EditSender {
   ): Promise<Outcome> {
     const now = { json: currentText, etag: currentEtag };
     await this.#meet(edit, now, wasSent);
-    this.#parts.list().put(edit.id, now.json, now.etag);
+    this.#parts.list.put(edit.id, now.json, now.etag);
     return "next";
   }
 
@@ -283,22 +283,17 @@ export class EditSender {
   }
 
   /**
-   * Waits, and then connects again: only a new document of changes can show whether the edit was stored, and what others
-   * have done to it.
+   * Waits before the next attempt, and connects again at once: that shows whether the service can be reached, and only a
+   * new document of changes can show whether the edit was stored, and what others have done to it.
    */
   #later(error: unknown): Outcome {
     const asked = isTodoError(error, "HttpError") ? (error.retryAfterMs ?? 0) : 0;
     const waitMs = Math.max(asked, backoffMs(this.#failures++, firstRetryMs, retryMsMax));
-    this.#connected = undefined;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#parts.list().reconnect();
+      void this.send();
     }, waitMs);
+    this.#parts.list.reconnect();
     return "stop";
   }
-}
-
-/** Whether a refusal may pass by itself. A redirect comes from a network that wants a sign-in first. */
-function mayPass(status: number): boolean {
-  return status < 400 || status === 408 || status === 429 || (status >= 500 && status !== 507);
 }

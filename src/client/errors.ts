@@ -28,60 +28,44 @@ export class TodoClientError extends Error {
 }
 
 /**
- * No answer arrived, or the answer broke off. Usually the server or the network is down. In a browser, it may also mean
+ * No response arrived, or it broke off. Usually the server or the network is down. In a browser, it may also mean
  * that the server refuses web pages of this origin: browsers report both in the same way.
  */
 export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
 
-/** The error for a request that got no answer. */
+/** The error for a request that got no response. */
 export function noAnswer(request: RequestName, cause: unknown): NetworkError {
   return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
-}
-
-/**
- * The error for an answer that broke off. It has no advice about origins, because a browser that refuses an answer
- * reveals no part of it.
- */
-export function brokenAnswer(request: RequestName, cause: unknown): NetworkError {
-  return new NetworkError(request, `the connection broke off while the answer was read: ${reasonOf(cause)}`, { cause });
 }
 
 /**
  * Advice in case the browser refused the request because of the page's origin. Empty outside a browser, or if the page
  * and the server have the same origin.
  */
-function originHint(request: RequestName): string {
-  const origin = otherOrigin(request);
-  if (origin === undefined) return "";
+function originHint({ url }: RequestName): string {
+  const location: unknown = Reflect.get(globalThis, "location");
+  if (typeof location !== "object" || location === null) return "";
+  const origin = String(Reflect.get(location, "origin"));
+  if (url.startsWith(`${origin}/`)) return "";
   // A page that was opened from a file has the origin `null`. `--cors` cannot allow this origin alone, so it has to
   // allow all origins.
   const allowed = origin === "null" ? '"*"' : origin;
   return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
 }
 
-/**
- * The origin of the web page that sends a request. Undefined outside a browser, or if the server has the same origin.
- */
-export function otherOrigin({ url }: RequestName): string | undefined {
-  const location: unknown = Reflect.get(globalThis, "location");
-  if (typeof location !== "object" || location === null) return undefined;
-  const origin = String(Reflect.get(location, "origin"));
-  return url.startsWith(`${origin}/`) ? undefined : origin;
-}
-
-/** The server was silent for longer than `timeoutMs`, or the change feed for longer than `feedSilenceMsMax`. */
+/** The server was silent for longer than `timeoutMs`, or the change feed for a minute. */
 export class TimeoutError extends TodoClientError {
   override readonly name = "TimeoutError";
 }
 
-/** The answer is larger than `maxResponseBytes`, so the client stopped reading it. */
+/** The response is larger than `maxResponseBytes`, so the client stopped reading it. */
 export class ResponseTooLargeError extends TodoClientError {
   override readonly name = "ResponseTooLargeError";
 }
 
-/** The answer is not what a to-do service sends, such as a list that is not a JSON array. */
+/** The response is not what a to-do service sends, such as a list that is not a JSON array. */
 export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
@@ -127,7 +111,7 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   /** The ETag of the current item. Send it as `ifMatch` after merging your change into the current item. */
   readonly currentEtag: string | undefined;
   /**
-   * True if the answer to an earlier attempt was lost. So your write may have been stored, and somebody else may have
+   * True if the response to an earlier attempt was lost. So your write may have been stored, and somebody else may have
    * changed the item after that.
    */
   readonly mayBeStored: boolean;
@@ -159,7 +143,9 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): error
 
 /** Whether the same request may succeed if it is sent again a little later. */
 export function isPassing(error: unknown): error is TodoClientError {
-  return hasStatus(error, 408, 429, 502, 503, 504) || error instanceof NetworkError || error instanceof TimeoutError;
+  if (!isTodoError(error, "HttpError")) return error instanceof NetworkError || error instanceof TimeoutError;
+  // 507: the store is full, and stays full until somebody makes room.
+  return error.status === 408 || error.status === 429 || (error.status >= 500 && error.status !== 507);
 }
 
 /**

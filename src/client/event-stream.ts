@@ -8,7 +8,6 @@ export interface ServerSentEvent {
 }
 
 export class EventStreamReader {
-  readonly #decoder = new TextDecoder();
   #text = "";
   #type = "";
   #id = "";
@@ -19,11 +18,11 @@ export class EventStreamReader {
     return this.#data.reduce((sum, line) => sum + line.length, this.#text.length);
   }
 
-  /** Takes the next bytes, which may be split anywhere, and yields the events that they complete. */
-  *read(chunk: Uint8Array): Generator<ServerSentEvent> {
-    this.#text += this.#decoder.decode(chunk, { stream: true });
+  /** Takes the next text, which may be split anywhere, and yields the events that it completes. */
+  *read(text: string): Generator<ServerSentEvent> {
+    this.#text += text;
     for (;;) {
-      // A carriage return at the end of the text may be the first half of a CRLF. So it has to wait for the next bytes.
+      // A carriage return at the end of the text may be the first half of a CRLF. So it has to wait for the next text.
       const [end] = /\r\n|\n|\r(?!$)/.exec(this.#text) ?? [];
       if (end === undefined) return;
       const at = this.#text.indexOf(end);

@@ -1,7 +1,15 @@
 // Everything that `todoitems-client` and `todoitems/client` export.
 
 export type { Credentials } from "./basic.ts";
-export type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
+export type {
+  ChangeOptions,
+  ItemsOptions,
+  RequestOptions,
+  RetryOptions,
+  Stored,
+  TodoClientOptions,
+  WriteOptions,
+} from "./client-options.ts";
 export { type ItemCodec, jsonText, type NewItem, plainValues, type TodoItem } from "./codecs.ts";
 export {
   HttpError,
@@ -14,6 +22,5 @@ export {
   TodoClientError,
 } from "./errors.ts";
 export type { ListStatus, LiveConnection, LiveList, LiveListOptions, LiveListSnapshot } from "./live-list.ts";
-export type { RequestOptions, RetryOptions } from "./requester.ts";
 export { TodoClient } from "./todo-client.ts";
 export type { WatchEvent, WatchedItem, WatchOptions, WatchState } from "./watch.ts";

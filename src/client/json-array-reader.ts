@@ -1,137 +1,75 @@
 // Reads a JSON array of objects while it arrives. Yields the text of each object as soon as its closing brace is there.
 // Only the unfinished object is kept, so memory use does not grow with the list.
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const byteOrderMark = [0xef, 0xbb, 0xbf];
-
-/** The bytes are not a JSON array of objects. The message says what is wrong. */
+/** The text is not a JSON array of objects. The message says what is wrong. */
 export class NotAnArrayError extends Error {
   override readonly name = "NotAnArrayError";
 }
 
-type Place = "start" | "after-bracket" | "inside-object" | "after-object" | "after-comma" | "end";
-
-const expected: Readonly<Record<Exclude<Place, "inside-object">, string>> = {
-  start: "an opening bracket",
-  "after-bracket": "an object or a closing bracket",
-  "after-object": "a comma or a closing bracket",
-  "after-comma": "an object",
-  end: "nothing more",
-};
-
 export class JsonArrayReader {
-  // In UTF-8, no byte of a non-ASCII character looks like ASCII punctuation. So objects can be found in the raw bytes,
-  // and decoded afterwards.
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  #place: Place = "start";
-  #bytesBefore = 0;
+  /** What has arrived after the last complete object. */
+  #text = "";
+  /** Where in it to go on. */
+  #at = 0;
   #depth = 0;
   #inString = false;
-  #escaped = false;
-  /** The beginning of the current object, from earlier chunks. */
-  #begun = "";
+  #count = 0;
 
-  /** Takes the next bytes, which may be split anywhere, and yields the objects that they complete. */
-  *read(chunk: Uint8Array): Generator<string> {
-    let at = 0;
-    while (at < chunk.length) {
-      if (this.#place !== "inside-object") {
-        at = this.#between(chunk, at);
-        continue;
+  /** Takes the next text, which may be split anywhere, and yields the objects that it completes. */
+  *read(text: string): Generator<string> {
+    this.#text += text;
+    for (let start = 0; ; ) {
+      if (this.#depth === 0) {
+        const open = this.#text.indexOf("{", start);
+        this.#expectSeparator(this.#text.slice(start, open < 0 ? undefined : open), open >= 0);
+        this.#text = this.#text.slice(open < 0 ? start : open);
+        this.#at = 0;
+        if (open < 0) return;
       }
-      const end = this.#skipObject(chunk, at);
-      const complete = this.#depth === 0;
-      this.#begun += this.#decode(chunk.subarray(at, end), !complete);
-      at = end;
-      if (!complete) break;
-      const text = this.#begun;
-      this.#begun = "";
-      this.#place = "after-object";
-      yield text;
+      if (!this.#skipObject()) return;
+      this.#count++;
+      yield this.#text.slice(0, this.#at);
+      start = this.#at;
     }
-    this.#bytesBefore += chunk.length;
   }
 
-  /** Call this after the last bytes. It throws if the array is not complete. */
+  /** Call this after the last text. It throws if the array is not complete. */
   finish(): void {
-    if (this.#place === "end") return;
-    const missing = this.#place === "inside-object" ? "a closing brace" : expected[this.#place];
-    throw new NotAnArrayError(`expected ${missing}, but the document ends after ${this.#bytesBefore} bytes`);
+    const rest = this.#text.trim();
+    const end = this.#count === 0 && rest.startsWith("[") ? rest.slice(1).trimStart() : rest;
+    if (this.#depth > 0) throw new NotAnArrayError(`it ends inside item ${this.#count + 1}`);
+    if (end !== "]" || (this.#count === 0 && end === rest)) this.#refuse(rest);
   }
 
-  /**
-   * Handles one byte outside of objects, and returns the position where reading continues. That is the next byte,
-   * except for an opening brace: the brace is read again as part of its object.
-   */
-  #between(chunk: Uint8Array, at: number): number {
-    const byte = chunk[at] ?? 0;
-    if (isSpace(byte) || this.#isByteOrderMark(byte, at)) return at + 1;
-    const mayOpen = this.#place === "after-bracket" || this.#place === "after-comma";
-    const mayClose = this.#place === "after-bracket" || this.#place === "after-object";
-    if (byte === OPEN_BRACE && mayOpen) {
-      this.#place = "inside-object";
-      return at;
+  /** Checks what is before an object, or the beginning of it. */
+  #expectSeparator(text: string, isComplete: boolean): void {
+    const found = text.trim();
+    const wanted = this.#count === 0 ? "[" : ",";
+    const mayFollow = found === "" || found.startsWith(wanted) || (this.#count > 0 && found === "]");
+    if (isComplete ? found !== wanted : !mayFollow) this.#refuse(isComplete ? `${found}{` : found);
+  }
+
+  #refuse(found: string): never {
+    const wanted = this.#count === 0 ? "an array of objects" : "a comma or a closing bracket";
+    const place = this.#count === 0 ? "at the beginning" : `after item ${this.#count}`;
+    const what = found === "" ? "it ends there" : `found ${JSON.stringify(found.slice(0, 20))}`;
+    throw new NotAnArrayError(`expected ${wanted} ${place}, ${what}`);
+  }
+
+  /** Goes to the end of the object at the beginning of the text. Returns false if the object continues. */
+  #skipObject(): boolean {
+    const text = this.#text;
+    let [at, depth, inString] = [this.#at, this.#depth, this.#inString];
+    while (at < text.length) {
+      const char = text[at++];
+      // The character after a backslash may not have arrived yet. It is skipped nevertheless.
+      if (inString && char === "\\") at++;
+      else if (char === '"') inString = !inString;
+      else if (inString) continue;
+      else if (char === "{" || char === "[") depth++;
+      else if ((char === "}" || char === "]") && --depth === 0) break;
     }
-    if (byte === OPEN_BRACKET && this.#place === "start") this.#place = "after-bracket";
-    else if (byte === COMMA && this.#place === "after-object") this.#place = "after-comma";
-    else if (byte === CLOSE_BRACKET && mayClose) this.#place = "end";
-    else this.#refuse(byte, at);
-    return at + 1;
+    [this.#at, this.#depth, this.#inString] = [at, depth, inString];
+    return depth === 0;
   }
-
-  #isByteOrderMark(byte: number, at: number): boolean {
-    return this.#place === "start" && byteOrderMark[this.#bytesBefore + at] === byte;
-  }
-
-  #refuse(byte: number, at: number): never {
-    const what = this.#place === "inside-object" ? "" : expected[this.#place];
-    const found = byte < 0x80 ? JSON.stringify(String.fromCharCode(byte)) : `the byte ${byte}`;
-    throw new NotAnArrayError(`expected ${what} at byte ${this.#bytesBefore + at + 1}, found ${found}`);
-  }
-
-  /**
-   * Returns where the current object ends in this chunk, or the chunk's length if the object continues in the next
-   * chunk.
-   */
-  #skipObject(chunk: Uint8Array, from: number): number {
-    let inString = this.#inString;
-    let escaped = this.#escaped;
-    let depth = this.#depth;
-    let at = from;
-    while (at < chunk.length) {
-      const byte = chunk[at++];
-      if (inString) {
-        if (escaped) escaped = false;
-        else if (byte === BACKSLASH) escaped = true;
-        else if (byte === QUOTE) inString = false;
-      } else if (byte === QUOTE) inString = true;
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-        depth--;
-        if (depth === 0) break;
-      }
-    }
-    this.#inString = inString;
-    this.#escaped = escaped;
-    this.#depth = depth;
-    return at;
-  }
-
-  #decode(bytes: Uint8Array, stream: boolean): string {
-    try {
-      return this.#decoder.decode(bytes, { stream });
-    } catch (cause) {
-      throw new NotAnArrayError("it is not valid UTF-8", { cause });
-    }
-  }
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

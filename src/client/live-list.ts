@@ -2,20 +2,29 @@
 // `useSyncExternalStore` expects. Other libraries can use them in the same way.
 
 import { parseToken } from "../items/token.ts";
-import type { Change } from "./change-document.ts";
 import { hasStatus } from "./errors.ts";
-import type { ParseItem } from "./reply.ts";
+import { observePage } from "./page-events.ts";
 import type { Requester } from "./requester.ts";
-import { type WatchEvent, type WatchedItem, type WatchOptions, type WatchState, watch } from "./watch.ts";
+import {
+  followList,
+  type ItemText,
+  type ListChange,
+  type WatchedItem,
+  type WatchOptions,
+  type WatchState,
+} from "./watch.ts";
 
-export type LiveListOptions = Pick<WatchOptions, "pollMs" | "feedSilenceMsMax">;
+export type LiveListOptions = Pick<WatchOptions, "pollMs">;
 
 /** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
   | WatchState
-  /** Nobody is subscribed, so nothing is received. */
+  /** Nothing is received, because nobody is subscribed or the page is hidden. */
   | { readonly kind: "stopped" }
-  /** The connection is being made: the first subscriber has come, or somebody has called `reconnect`. */
+  /**
+   * The connection is being made or checked: somebody has subscribed or called `reconnect`, the browser has said that it
+   * is offline or online, or a write of an `OfflineList` has failed.
+   */
   | { readonly kind: "connecting" }
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
@@ -41,15 +50,9 @@ export interface LiveListSnapshot<Item> {
   readonly status: ListStatus;
 }
 
-/** An item and its JSON text. Comparing the texts shows whether the item has changed. */
-interface ItemAndText<Item> {
-  readonly item: Item;
+/** An item of the list with its exact text. */
+export interface Entry<Item> extends WatchedItem<Item> {
   readonly json: string;
-}
-
-interface Entry<Item> {
-  readonly json: string;
-  readonly watched: WatchedItem<Item>;
 }
 
 /** The text and the ETag of an item at one moment. */
@@ -62,31 +65,42 @@ export interface ItemState {
 /** A list that was kept on the device, or is to be kept there, with the token that names its state. */
 export interface ListCopy {
   readonly token: string | undefined;
-  readonly items: readonly Omit<Change, "version">[];
+  /** In the order of the list. */
+  readonly items: readonly ItemText[];
 }
 
-/** Notified before there is a new snapshot. */
+/** What an `OfflineList` wants to know. The first two are notified before there is a new snapshot. */
 export interface LiveListObserver {
-  onEvent(event: WatchEvent<unknown>): void;
+  onChange(change: ListChange): void;
   onConnection(connection: LiveConnection): void;
+  onSnapshot(): void;
+  onHidden(): void;
 }
+
+/** When to be connected. */
+export type Following = "never" | "while visible" | "always";
+
+/** How long a page may be hidden before it closes its feed: a browser has six connections to a host over HTTP/1.1. */
+const hiddenMsMax = 2_000;
 
 export class LiveList<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: LiveListOptions;
   readonly #observer: LiveListObserver | undefined;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
-  /** Ends the current connection. Undefined while nobody is subscribed. */
+  /** Ends the current connection, if there is one. */
   #controller: AbortController | undefined;
+  #following: Following = "never";
+  #isHidden = false;
+  #hiding: ReturnType<typeof setTimeout> | undefined;
+  #leavePage: (() => void) | undefined;
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
-  /** The newest state. It becomes the snapshot when it is published. */
-  #next: LiveListSnapshot<Item> = {
-    items: [],
-    status: { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false },
-  };
-  #snapshot = this.#next;
-  #hasNewItems = false;
+  /** The newest status. It becomes a part of the snapshot when it is published, as the entries do. */
+  #status: ListStatus = { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false };
+  #snapshot: LiveListSnapshot<Item> = { items: [], status: this.#status };
+  /** The items in the order of the list. Undefined if they have changed since. */
+  #sorted: readonly Entry<Item>[] | undefined = [];
   #publishing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(requester: Requester<Item>, options: LiveListOptions, observer?: LiveListObserver) {
@@ -96,16 +110,30 @@ export class LiveList<Item> {
   }
 
   /** @internal */
-  get token(): string | undefined {
-    return this.#token;
+  get epoch(): string | undefined {
+    return parseToken(this.#token ?? "")?.epoch;
   }
 
   /**
-   * The exact texts of the items with their ETags, in the order of the list.
+   * The newest status. The snapshot shows it a moment later.
    * @internal
    */
-  get states(): ReadonlyMap<string, ItemState> {
-    return new Map(this.#inOrder().map(({ json, watched: { id, etag } }) => [id, { json, etag }]));
+  get status(): ListStatus {
+    return this.#status;
+  }
+
+  /** @internal */
+  stateOf(id: string): ItemState | undefined {
+    return this.#entries.get(id);
+  }
+
+  /**
+   * The items with their exact texts, in the order of the list. The same array until something changes.
+   * @internal
+   */
+  get entries(): readonly Entry<Item>[] {
+    this.#sorted ??= [...this.#entries.values()].sort((one, other) => one.position - other.position);
+    return this.#sorted;
   }
 
   /**
@@ -113,25 +141,16 @@ export class LiveList<Item> {
    * @internal
    */
   get copy(): ListCopy {
-    const items = this.#inOrder().map(({ json, watched: { id, etag, position } }) => ({ id, json, etag, position }));
-    return { token: this.#token, items };
+    return { token: this.#token, items: this.entries.map(({ item: _, ...kept }) => kept) };
   }
 
   /**
-   * Starts from a kept list. Without an argument, forgets the list. The next connection continues from there.
+   * Starts from a kept list. Without one, forgets the list. The next connection continues from there.
    * @internal
    */
-  startFrom({ token, items }: ListCopy = { token: undefined, items: [] }, loaded = false): void {
-    const { codec } = this.#requester.options;
-    this.#entries = new Map(
-      items.map(({ id, json = "", etag, position }) => [
-        id,
-        { json, watched: { id, item: codec.parse(json), etag, position } },
-      ]),
-    );
-    this.#token = token;
-    this.#hasNewItems = true;
-    this.#change({ loaded });
+  startFrom(copy: ListCopy | undefined): void {
+    this.#apply({ whole: true, items: copy?.items ?? [], token: copy?.token });
+    this.#change({ loaded: copy !== undefined });
     this.#publish();
   }
 
@@ -142,17 +161,12 @@ export class LiveList<Item> {
    * @internal
    */
   put(id: string, json: string | undefined, etag: string | undefined): void {
-    const before = this.#entries.get(id)?.watched;
-    const [state, list] = [parseToken(etag ?? ""), parseToken(this.#token ?? "")];
-    if (state && list && state.epoch !== list.epoch) return;
+    const before = this.#entries.get(id);
+    const state = parseToken(etag ?? "");
+    if (state && this.epoch !== undefined && state.epoch !== this.epoch) return;
     if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
-    const position = before?.position ?? parseToken(etag ?? "")?.version ?? Number.MAX_SAFE_INTEGER;
-    if (json === undefined) this.#entries.delete(id);
-    else {
-      const item = { item: this.#requester.options.codec.parse(json), json };
-      this.#entries.set(id, this.#entryOf({ id, item, etag, position }));
-    }
-    this.#hasNewItems = true;
+    const position = before?.position ?? state?.version ?? Number.MAX_SAFE_INTEGER;
+    this.#apply({ whole: false, items: [{ id, json, etag, position }], token: this.#token });
     this.#publish();
   }
 
@@ -161,25 +175,61 @@ export class LiveList<Item> {
 
   /**
    * Calls the listener whenever there is a new snapshot, until the returned function is called. The first subscriber
-   * opens the connection and the last one closes it. If somebody subscribes again later, the known items are still
-   * there. If the server has a change feed, it then sends only what has changed since the last connection closed.
+   * opens the connection and the last one closes it. A page that is hidden for two seconds closes it, too, until it is
+   * visible. The known items stay. If the server has a change feed, the next connection receives only what has changed.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
     // Each subscription is a separate object, because the same function may subscribe twice.
     const subscription = { listener };
     this.#listeners.add(subscription);
-    if (!this.#controller) this.#start();
+    this.follow("while visible");
     return () => {
       this.#listeners.delete(subscription);
       // User interfaces often unsubscribe and subscribe again at once. That should not close the connection, so wait a
       // moment before checking whether anybody is still subscribed.
       queueMicrotask(() => {
-        if (this.#listeners.size === 0) this.#stop();
+        if (this.#listeners.size === 0) this.follow("never");
       });
     };
   };
 
-  /** Connects again now, instead of waiting for the next attempt. Does nothing while nobody is subscribed. */
+  /** @internal */
+  follow(following: Following): void {
+    this.#following = following;
+    if (following !== "never") this.#leavePage ??= this.#observePage();
+    else {
+      this.#leavePage?.();
+      this.#leavePage = undefined;
+    }
+    const isWanted = following === "always" || (following === "while visible" && !this.#isHidden);
+    if (isWanted && !this.#controller) this.#start();
+    else if (!isWanted && this.#controller) this.#stop(this.#controller);
+  }
+
+  #observePage(): () => void {
+    const hide = (isHidden: boolean) => {
+      this.#isHidden = isHidden;
+      this.follow(this.#following);
+    };
+    const leave = observePage({
+      onHidden: () => {
+        this.#hiding = setTimeout(hide, hiddenMsMax, true);
+        this.#observer?.onHidden();
+      },
+      onShown: () => {
+        clearTimeout(this.#hiding);
+        hide(false);
+      },
+      onNetwork: () => this.reconnect(),
+    });
+    return () => {
+      clearTimeout(this.#hiding);
+      this.#isHidden = false;
+      leave();
+    };
+  }
+
+  /** Connects again now, instead of waiting for the next attempt. Does nothing while the list is stopped. */
   reconnect(): void {
     if (!this.#controller) return;
     this.#controller.abort();
@@ -192,9 +242,8 @@ export class LiveList<Item> {
     void this.#follow(this.#controller.signal);
   }
 
-  #stop(): void {
-    if (!this.#controller) return;
-    this.#controller.abort();
+  #stop(controller: AbortController): void {
+    controller.abort();
     this.#controller = undefined;
     this.#connectionIs({ kind: "stopped" });
     // Publish now instead of with a timer: no listener is left to be called, and a timer would keep the process alive.
@@ -202,62 +251,56 @@ export class LiveList<Item> {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const parseItem: ParseItem<ItemAndText<Item>> = (reply, json) => ({
-      item: this.#requester.parseItem(reply, json),
-      json,
-    });
     const onState = (connection: WatchState) => {
       if (!signal.aborted) this.#connectionIs(connection);
     };
     try {
-      const options = {
-        ...this.#options,
-        signal,
-        onState,
-        since: this.#token,
-        documentFirst: this.#observer !== undefined,
-      };
-      for await (const event of watch(this.#requester, parseItem, options)) {
+      const options = { ...this.#options, signal, onState, since: this.#token };
+      for await (const change of followList(this.#requester, options)) {
         if (signal.aborted) return;
-        this.#take(event);
+        this.#apply(change);
+        this.#observer?.onChange(change);
+        this.#change({ loaded: true });
       }
     } catch (error) {
       if (!signal.aborted) this.#connectionIs({ kind: "failed", error });
     }
   }
 
-  #take(event: WatchEvent<ItemAndText<Item>>): void {
-    if (event.kind === "snapshot") this.#entries = new Map(event.items.map((item) => [item.id, this.#entryOf(item)]));
-    else if (event.kind === "removed") this.#entries.delete(event.id);
-    // A write may have told us about a newer state than this event does.
-    else if (!isOlder(event.etag, this.#entries.get(event.id)?.watched.etag))
-      this.#entries.set(event.id, this.#entryOf(event));
-    this.#token = event.token;
-    this.#hasNewItems = true;
-    this.#observer?.onEvent(event);
-    this.#change(this.#next.status.loaded ? {} : { loaded: true });
+  #apply({ whole, items, token }: ListChange): void {
+    const before = this.#entries;
+    if (whole) this.#entries = new Map();
+    for (const item of items) {
+      const entry = before.get(item.id);
+      if (item.json === undefined) this.#entries.delete(item.id);
+      // A write may have told us about a newer state than this change does.
+      else if (entry && isOlder(item.etag, entry.etag)) this.#entries.set(item.id, entry);
+      else this.#entries.set(item.id, this.#entryOf(item, item.json, entry));
+    }
+    this.#token = token;
+    this.#sorted = undefined;
   }
 
   /**
-   * The entry for an item. Returns the earlier entry if nothing has changed. If only the ETag or the position has
-   * changed, the new entry has the same `item` object as the earlier one.
+   * The entry for an item: the earlier entry if nothing has changed. If only the ETag or the position has changed, the
+   * new entry has the same `item` object as the earlier one.
    */
-  #entryOf({ id, item: { item, json }, etag, position }: WatchedItem<ItemAndText<Item>>): Entry<Item> {
-    const before = this.#entries.get(id);
-    if (before?.json !== json) return { json, watched: { id, item, etag, position } };
-    const isSame = before.watched.etag === etag && before.watched.position === position;
-    return isSame ? before : { json, watched: { id, item: before.watched.item, etag, position } };
+  #entryOf({ id, etag, position }: ItemText, json: string, before: Entry<Item> | undefined): Entry<Item> {
+    const request = { method: "GET", url: this.#requester.listUrl };
+    const item = before?.json === json ? before.item : this.#requester.parseItem(request, json);
+    const entry = { id, item, etag, position, json };
+    return before ? unchanged(before, entry) : entry;
   }
 
   #connectionIs(connection: LiveConnection): void {
-    const readOnly = "readOnly" in connection ? connection.readOnly : this.#next.status.readOnly;
+    const readOnly = "readOnly" in connection ? connection.readOnly : this.#status.readOnly;
     const needsCredentials = connection.kind === "failed" && hasStatus(connection.error, 401);
     this.#change({ connection, readOnly, needsCredentials });
     this.#observer?.onConnection(connection);
   }
 
   #change(change: Partial<ListStatus>): void {
-    this.#next = { ...this.#next, status: { ...this.#next.status, ...change } };
+    this.#status = unchanged(this.#status, { ...this.#status, ...change });
     // Changes that arrive together are published together, so that the list is not drawn once for each of them.
     this.#publishing ??= setTimeout(() => this.#publish(), 0);
   }
@@ -265,29 +308,20 @@ export class LiveList<Item> {
   #publish(): void {
     clearTimeout(this.#publishing);
     this.#publishing = undefined;
-    const items = this.#hasNewItems ? this.#sortedItems() : this.#next.items;
-    this.#hasNewItems = false;
-    const status = sameStatus(this.#snapshot.status, this.#next.status) ? this.#snapshot.status : this.#next.status;
-    this.#next = { items, status };
-    if (this.#snapshot.items === items && this.#snapshot.status === status) return;
-    this.#snapshot = this.#next;
+    const before = this.#snapshot;
+    const items = unchanged(before.items, this.entries);
+    this.#snapshot = unchanged(before, { items, status: this.#status });
+    if (this.#snapshot === before) return;
+    this.#observer?.onSnapshot();
     for (const { listener } of [...this.#listeners]) listener();
-  }
-
-  #inOrder(): Entry<Item>[] {
-    return [...this.#entries.values()].sort((one, other) => one.watched.position - other.watched.position);
-  }
-
-  #sortedItems(): readonly WatchedItem<Item>[] {
-    const sorted = this.#inOrder().map(({ watched }) => watched);
-    const before = this.#next.items;
-    return sorted.length === before.length && sorted.every((item, index) => item === before[index]) ? before : sorted;
   }
 }
 
-function sameStatus(one: ListStatus, other: ListStatus): boolean {
-  const { connection, loaded, readOnly } = one;
-  return connection === other.connection && loaded === other.loaded && readOnly === other.readOnly;
+/** The earlier object or array, if the new one has the same members. */
+export function unchanged<Value extends object>(before: Value, after: Value): Value {
+  const names = Object.keys(after);
+  const isSame = (name: string) => Reflect.get(before, name) === Reflect.get(after, name);
+  return names.length === Object.keys(before).length && names.every(isSame) ? before : after;
 }
 
 /** Whether the first ETag names an older state than the second, in the same history of the store. */

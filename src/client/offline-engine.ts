@@ -1,36 +1,45 @@
 // The engine of an offline list: the list as the service has it, the outbox, and what is kept of both on the device. All
 // changes of the outbox go through one queue, and each is stored before it counts.
 
-import { parseToken } from "../items/token.ts";
+import { withId } from "../items/todo-item.ts";
+import type { NewItem } from "./codecs.ts";
 import { EditSender } from "./edit-sender.ts";
-import { idIn, readObject, sameId, withEdits } from "./item-text.ts";
-import { type ItemState, type LiveConnection, LiveList, type LiveListOptions } from "./live-list.ts";
-import { type Conflict, type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
-import type { KeptValues } from "./offline-storage.ts";
+import { isPassing } from "./errors.ts";
+import { hasId, idIn, readObject, sameId, withEdits } from "./item-text.ts";
+import { type Entry, type ItemState, LiveList } from "./live-list.ts";
+import type { Locks, OfflineListOptions } from "./offline-options.ts";
+import { type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
+import { KeptValues, type OfflineStorage } from "./offline-storage.ts";
 import { type Edit, insisted, type Outbox, overlaid, replaced, type UserEdit, withEdit } from "./outbox.ts";
-import type { ClientParts } from "./todo-client.ts";
-
-export interface EngineOptions<Item> extends LiveListOptions {
-  readonly onConflict?: ((conflict: Conflict<Item>) => Resolution<Item> | undefined) | undefined;
-}
+import type { TodoClient } from "./todo-client.ts";
 
 /** How long nothing may change before the copy is kept. */
 const quietMs = 1_000;
 const readOnlyProblem = "The service is read-only: it stores no edits.";
 
 export class OfflineEngine<Item> {
-  readonly #parts: ClientParts<Item>;
-  readonly #options: EngineOptions<Item>;
+  /** Resolves when the kept list is there, with or without a network. */
+  readonly ready: Promise<void>;
+  readonly #client: TodoClient<Item>;
+  readonly #options: OfflineListOptions<Item>;
+  readonly #key: string;
+  readonly #values: KeptValues | undefined;
   readonly #list: LiveList<Item>;
   readonly #sender: EditSender;
   readonly #view: OfflineView<Item>;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
-  readonly #waiting = new Set<() => void>();
-  #kept: KeptValues | undefined;
+  /** Each is called whenever something has happened, until a `sync` is over. */
+  readonly #checks = new Set<() => void>();
+  readonly #end = new AbortController();
+  /** True if edits wait in the outbox. Otherwise, calls go to the service directly. */
+  #queues = false;
+  /** True while this engine keeps the outbox on the device. */
+  #keeps = false;
   /** False if the copy on the device cannot be read, and so must be left alone. */
-  #keepsCopy = false;
+  #keepsCopy = true;
   #storageError: unknown;
   #outbox: Outbox = [];
+  #entries: readonly Entry<Item>[] = [];
   /** The items without the edits, as the last snapshot shows them. The user has not seen anything newer. */
   #seen: ReadonlyMap<string, ItemState> = new Map();
   #seenEpoch: string | undefined;
@@ -39,36 +48,46 @@ export class OfflineEngine<Item> {
   #isBehind = false;
   #tail: Promise<unknown> = Promise.resolve();
   #syncs = 0;
-  #unfollow: (() => void) | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
-  #connection: LiveConnection = { kind: "stopped" };
   #isStarted = false;
-  #isClosed = false;
+  #release = () => {};
 
-  constructor(parts: ClientParts<Item>, options: EngineOptions<Item>) {
-    this.#parts = parts;
+  constructor(
+    client: TodoClient<Item>,
+    options: OfflineListOptions<Item>,
+    storage: OfflineStorage | undefined,
+    key: string,
+    storageError: unknown,
+  ) {
+    const { requester } = client;
+    this.#client = client;
     this.#options = options;
-    this.#list = new LiveList(parts.requester, options, {
-      onEvent: (event) => {
-        this.#sender.heard(event);
+    this.#key = key;
+    this.#values = storage && new KeptValues(storage, key);
+    this.#storageError = storageError;
+    this.#view = new OfflineView(requester.options.codec);
+    this.#list = new LiveList(requester, options, {
+      onChange: (change) => {
+        this.#sender.heard(change);
         this.#saveWhenQuiet();
       },
       onConnection: (connection) => {
-        this.#connection = connection;
         this.#sender.connectionIs(connection);
         if (connection.kind === "live" || connection.kind === "polling") void this.#sender.send();
         queueMicrotask(() => this.#publish());
       },
+      onSnapshot: () => this.#publish(),
+      onHidden: () => void this.#saveCopy(),
     });
     this.#sender = new EditSender({
-      ...parts,
-      list: () => this.#list,
+      requester,
+      list: this.#list,
       outbox: () => this.#outbox,
-      commit: (change, mustKeep) => this.#commit(change, mustKeep ?? false),
+      commit: (change, mustKeep = false) => this.#commit(change, mustKeep),
       decide: (edit) => this.#decided(edit, this.#options.onConflict?.(this.#view.conflictOf(edit))),
       onChange: () => this.#publish(),
     });
-    this.#view = new OfflineView(parts.requester.options.codec);
+    this.ready = this.#start();
   }
 
   readonly getSnapshot = (): OfflineSnapshot<Item> => this.#view.snapshot;
@@ -83,74 +102,32 @@ export class OfflineEngine<Item> {
     };
   }
 
-  /** Shows the copy that is kept on the device. */
-  async readCopy(kept: KeptValues): Promise<void> {
-    const copy = await kept.readCopy();
-    if (copy) this.#list.startFrom(copy, true);
-  }
-
-  /** Takes over the outbox that is kept on the device. From now on, this engine keeps it. */
-  async keep(kept: KeptValues, keepsCopy: boolean): Promise<void> {
-    await this.#exclusive(async () => {
-      const outbox = await kept.readOutbox();
-      this.#kept = kept;
-      this.#keepsCopy = keepsCopy;
-      this.#outbox = outbox.map((edit) => ({ ...edit, number: ++this.#lastNumber }));
-      // This list may have passed events that show edits to be stored. The kept copy has not.
-      if (keepsCopy && this.#isStarted && outbox.some(({ sent }) => sent)) {
-        this.#list.startFrom(await kept.readCopy(), true);
-        this.#list.reconnect();
-      }
-    });
-    this.#publish();
-    void this.#sender.send();
-  }
-
-  /** Until the outbox is there, nothing may be received that shows an edit to be stored. */
-  start(): void {
-    this.#isStarted = true;
-    this.#publish();
-  }
-
-  storageFailed(error: unknown): void {
-    this.#storageError = error;
-    this.#publish();
-  }
-
-  async add(json: string, id: string, isOwnId: boolean): Promise<void> {
-    await this.#edit(() => ({ kind: "add", id: id.toLowerCase(), mine: json, isOwnId }));
+  async add(item: NewItem<Item>): Promise<string> {
+    const { codec, newId } = this.#client.requester.options;
+    const object = readObject(codec.stringify(item));
+    const given = hasId(object) ? idIn(object) : undefined;
+    const id = given ?? newId();
+    const mine = given === undefined ? withId(object, id) : object.text;
+    if (!this.#queues) await this.#direct(id, this.#client.create(codec.parse(mine)));
+    else await this.#edit(id, (key) => ({ kind: "add", id: key, mine, isOwnId: given === undefined }));
+    return id.toLowerCase();
   }
 
   async change(id: string, edit: (item: Item) => Item): Promise<void> {
-    const { codec } = this.#parts.requester.options;
-    await this.#edit((shown, key) => {
-      const base = shown.get(key);
+    if (!this.#queues) return this.#direct(id, this.#client.change(id, edit));
+    const { codec } = this.#client.requester.options;
+    await this.#edit(id, (key, base, etag) => {
       if (base === undefined) throw new RangeError(`There is no item ${id} in the list.`);
       const seen = codec.parse(base);
       const was = codec.stringify(seen);
       const mine = this.#edited(base, was, edit(seen), key);
-      return mine === base ? undefined : { kind: "change", id: key, base, mine, etag: this.etagOf(key) };
-    }, id);
+      return mine === base ? undefined : { kind: "change", id: key, base, mine, etag };
+    });
   }
 
   async remove(id: string): Promise<void> {
-    await this.#edit((shown, key) => {
-      const base = shown.get(key);
-      if (base === undefined) return undefined;
-      return { kind: "remove", id: key, base, etag: this.etagOf(key) };
-    }, id);
-  }
-
-  /** Shows what the service has confirmed: a new state of an item, or without an item its removal. */
-  took(id: string, { item, etag }: { readonly item?: Item; readonly etag: string | undefined }): void {
-    if (etag?.endsWith('-not-kept"')) throw new Error(readOnlyProblem);
-    const { codec } = this.#parts.requester.options;
-    if (item === undefined) this.#list.put(id.toLowerCase(), undefined, this.etagOf(id));
-    else if (etag !== undefined) this.#list.put(id.toLowerCase(), codec.stringify(item), etag);
-  }
-
-  etagOf(id: string): string | undefined {
-    return this.#seen.get(id.toLowerCase())?.etag;
+    if (!this.#queues) return this.#direct(id, this.#client.remove(id, { ifMatch: this.#etagOf(id) }));
+    await this.#edit(id, (key, base, etag) => (base === undefined ? base : { kind: "remove", id: key, base, etag }));
   }
 
   async resolve(id: string, choice: Resolution<Item>): Promise<void> {
@@ -190,74 +167,155 @@ export class OfflineEngine<Item> {
       this.#list.reconnect();
       await new Promise<void>((resolve, reject) => {
         const check = () => {
-          // The snapshot of the list is published later, and may still show the connection before this one.
-          const connection = this.#connection;
-          const isDone = connection.kind === "live" || connection.kind === "polling";
+          const { connection } = this.#list.status;
+          const isConnected = connection.kind === "live" || connection.kind === "polling";
           if ("error" in connection) reject(connection.error);
-          else if (isDone && this.#sender.isIdle) resolve();
+          else if (isConnected && this.#sender.isIdle) resolve();
           else return;
-          this.#waiting.delete(check);
+          this.#checks.delete(check);
         };
-        this.#waiting.add(check);
+        this.#checks.add(check);
       });
     } finally {
       this.#syncs--;
       this.#follow();
-      await this.saveCopy();
+      await this.#saveCopy();
     }
   }
 
   async forget(): Promise<void> {
     await this.#exclusive(async () => {
-      await this.#kept?.forget();
+      await this.#values?.forget();
       this.#outbox = [];
       this.#isBehind = false;
     });
-    this.#list.startFrom();
+    this.#list.startFrom(undefined);
     this.#list.reconnect();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#end.abort();
     this.#listeners.clear();
     this.#sender.stopWaiting();
     this.#follow();
-    await this.saveCopy();
+    await this.#saveCopy();
     // Another instance may keep the outbox from now on. A response that is still to come must not write it.
     await this.#exclusive(async () => {
-      this.#kept = undefined;
+      this.#keeps = false;
+    });
+    this.#release();
+  }
+
+  async #start(): Promise<void> {
+    if (!this.#values) this.#queues = this.#storageError === undefined;
+    else {
+      try {
+        const copy = await this.#values.readCopy();
+        if (copy) this.#list.startFrom(copy);
+      } catch (error) {
+        this.#storageFailed(error);
+        this.#keepsCopy = false;
+      }
+      const locks = "locks" in this.#options ? this.#options.locks : browserLocks();
+      if (locks === undefined) await this.#keep(this.#values);
+      else if (locks !== null) await this.#keepWithLock(locks, this.#values);
+    }
+    // Until the outbox is there, nothing may be received that shows an edit to be stored.
+    this.#isStarted = true;
+    this.#publish();
+  }
+
+  /** Keeps the list while it holds the lock. If another tab has it, waits for it in the background. */
+  #keepWithLock(locks: Locks, values: KeptValues): Promise<void> {
+    const { signal } = this.#end;
+    const released = new Promise<void>((release) => {
+      this.#release = release;
+    });
+    return new Promise((resolve) => {
+      const hold = async (lock: unknown) => {
+        if (lock && !signal.aborted) await this.#keep(values);
+        resolve();
+        if (lock) await released;
+        else locks.request(this.#key, { signal }, hold).catch(() => {});
+      };
+      locks.request(this.#key, { ifAvailable: true }, hold).catch(() => resolve());
     });
   }
 
-  async saveCopy(): Promise<void> {
+  /** Takes over the outbox that is kept on the device. If it cannot be read, it is left alone. */
+  async #keep(values: KeptValues): Promise<void> {
+    try {
+      await this.#exclusive(async () => {
+        const outbox = await values.readOutbox();
+        const { epoch } = this.#list;
+        this.#outbox = outbox.map((edit) => ({ ...edit, epoch: edit.epoch ?? epoch, number: ++this.#lastNumber }));
+        this.#keeps = true;
+        this.#queues = true;
+        // This list may have passed events that show edits to be stored. The kept copy has not.
+        if (this.#keepsCopy && this.#isStarted && outbox.some(({ sent }) => sent)) {
+          this.#list.startFrom(await values.readCopy());
+          this.#list.reconnect();
+        }
+      });
+    } catch (error) {
+      this.#storageFailed(error);
+    }
+    this.#publish();
+    void this.#sender.send();
+  }
+
+  #storageFailed(error: unknown): void {
+    this.#storageError = error;
+    this.#publish();
+  }
+
+  async #saveCopy(): Promise<void> {
     clearTimeout(this.#quiet);
     this.#quiet = undefined;
     await this.#exclusive(async () => {
       // The token must not pass an event that has shown an edit to be stored, before the outbox knows it too.
-      if (this.#kept && this.#keepsCopy && !this.#isBehind) await this.#kept.writeCopy(this.#list.copy);
+      if (this.#keeps && this.#keepsCopy && !this.#isBehind) await this.#values?.writeCopy(this.#list.copy);
     });
   }
 
   #saveWhenQuiet(): void {
     clearTimeout(this.#quiet);
-    if (this.#keepsCopy && !this.#isClosed) this.#quiet = setTimeout(() => void this.saveCopy(), quietMs);
+    if (this.#keeps && !this.#end.signal.aborted) this.#quiet = setTimeout(() => void this.#saveCopy(), quietMs);
   }
 
+  /** Makes an edit of what the user sees: the item's text with earlier edits, and the ETag of the item without them. */
   async #edit(
-    make: (shown: ReadonlyMap<string, string>, key: string) => Omit<UserEdit, "number" | "epoch"> | undefined,
-    id = "",
+    id: string,
+    make: (key: string, base: string | undefined, etag: string | undefined) => UserEdit | undefined,
   ): Promise<void> {
     if (this.#view.snapshot.status.readOnly) throw new Error(readOnlyProblem);
+    const key = id.toLowerCase();
     await this.#commit((outbox) => {
-      const edit = make(overlaid(this.#seen, outbox), id.toLowerCase());
+      const edit = make(key, overlaid(this.#seen, outbox).get(key), this.#etagOf(key));
       return edit ? withEdit(outbox, { ...edit, epoch: this.#seenEpoch, number: ++this.#lastNumber }) : outbox;
     }, true);
     void this.#sender.send();
   }
 
+  #etagOf(id: string): string | undefined {
+    return this.#seen.get(id.toLowerCase())?.etag;
+  }
+
+  /** Waits for a write without the outbox, and shows what the service has confirmed: an item, or its removal. */
+  async #direct(id: string, write: Promise<{ readonly item?: Item; readonly etag: string | undefined }>) {
+    const { item, etag } = await write.catch((error: unknown) => {
+      if (isPassing(error)) this.#list.reconnect();
+      throw error;
+    });
+    if (etag?.endsWith('-not-kept"')) throw new Error(readOnlyProblem);
+    const { codec } = this.#client.requester.options;
+    if (item === undefined) this.#list.put(id.toLowerCase(), undefined, this.#etagOf(id));
+    else if (etag !== undefined) this.#list.put(id.toLowerCase(), codec.stringify(item), etag);
+  }
+
   /** The text of an item that the app has edited: exact, except for the fields that it has changed. */
   #edited(original: string, was: string, item: Item, key: string): string {
-    const now = this.#parts.requester.options.codec.stringify(item);
+    const now = this.#client.requester.options.codec.stringify(item);
     if (!sameId(idIn(readObject(now)), key)) throw new TypeError("An edited item must keep its ID.");
     return withEdits(original, was, now);
   }
@@ -266,7 +324,7 @@ export class OfflineEngine<Item> {
     if (choice === undefined) return edit;
     if (choice === "theirs") return undefined;
     if (choice === "mine") return insisted(edit, edit.mine);
-    const { codec } = this.#parts.requester.options;
+    const { codec } = this.#client.requester.options;
     const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
     return insisted(edit, this.#edited(original, codec.stringify(codec.parse(original)), choice as Item, edit.id));
   }
@@ -276,12 +334,12 @@ export class OfflineEngine<Item> {
       const next = change(this.#outbox);
       if (next === this.#outbox) return;
       try {
-        await this.#kept?.writeOutbox(next);
+        if (this.#keeps) await this.#values?.writeOutbox(next);
         this.#isBehind = false;
       } catch (error) {
         if (mustKeep) throw error;
         this.#isBehind = true;
-        this.storageFailed(error);
+        this.#storageFailed(error);
       }
       this.#outbox = next;
       this.#publish();
@@ -294,22 +352,21 @@ export class OfflineEngine<Item> {
     return result;
   }
 
-  /** Follows the list while somebody subscribes, or while there are edits to send. */
+  /** Follows the list while somebody subscribes to it in a visible page, and while there are edits to send. */
   #follow(): void {
-    const isWanted =
-      this.#isStarted && !this.#isClosed && (this.#listeners.size > 0 || this.#syncs > 0 || this.#sender.hasWork);
-    if (isWanted && !this.#unfollow) this.#unfollow = this.#list.subscribe(() => this.#publish());
-    else if (!isWanted && this.#unfollow) {
-      this.#unfollow();
-      this.#unfollow = undefined;
-    }
+    if (!this.#isStarted || this.#end.signal.aborted) this.#list.follow("never");
+    else if (this.#syncs > 0 || this.#sender.hasWork) this.#list.follow("always");
+    else this.#list.follow(this.#listeners.size > 0 ? "while visible" : "never");
   }
 
   #publish(): void {
-    const { status } = this.#list.getSnapshot();
+    const { status } = this.#list;
     const { readOnly, needsCredentials, sending } = this.#sender;
-    this.#seen = this.#list.states;
-    this.#seenEpoch = parseToken(this.#list.token ?? "")?.epoch;
+    if (this.#entries !== this.#list.entries) {
+      this.#entries = this.#list.entries;
+      this.#seen = new Map(this.#entries.map((entry) => [entry.id, entry]));
+    }
+    this.#seenEpoch = this.#list.epoch;
     const isNew = this.#view.update(
       this.#seen,
       this.#outbox,
@@ -317,13 +374,21 @@ export class OfflineEngine<Item> {
         ...status,
         readOnly: readOnly || status.readOnly,
         needsCredentials: needsCredentials || status.needsCredentials,
-        kept: this.#kept !== undefined,
+        kept: this.#keeps,
         storageError: this.#storageError,
       },
       (edit) => (edit.number === sending ? "sending" : this.#sender.isForeign(edit) ? "held" : "waiting"),
     );
     this.#follow();
-    for (const check of [...this.#waiting]) check();
+    for (const check of [...this.#checks]) check();
     if (isNew) for (const { listener } of [...this.#listeners]) listener();
   }
+}
+
+/** The locks of the browser. Undefined outside a browser, where there is one context. Null in a page without locks. */
+function browserLocks(): Locks | null | undefined {
+  const isBrowser = "document" in globalThis || "WorkerGlobalScope" in globalThis;
+  const navigator: unknown = Reflect.get(globalThis, "navigator");
+  if (!isBrowser || typeof navigator !== "object" || navigator === null) return undefined;
+  return Reflect.get(navigator, "product") === "ReactNative" ? undefined : (Reflect.get(navigator, "locks") ?? null);
 }

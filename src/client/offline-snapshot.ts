@@ -2,7 +2,7 @@
 // until something about them changes, so that user interfaces can compare them with `===`.
 
 import type { ItemCodec } from "./codecs.ts";
-import type { ItemState, ListStatus } from "./live-list.ts";
+import { type ItemState, type ListStatus, unchanged } from "./live-list.ts";
 import { type Edit, type EditProblem, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
@@ -77,6 +77,8 @@ export class OfflineView<Item> {
   #shown = new Map<string, Shown<Item>>();
   #pendings = new Map<Edit, PendingEdit<Item>>();
   snapshot: OfflineSnapshot<Item> = emptySnapshot;
+  /** What the items of the snapshot are made of. */
+  #drawn: { readonly items: ReadonlyMap<string, ItemState>; readonly outbox: Outbox } | undefined;
 
   constructor(codec: ItemCodec<Item>) {
     this.#codec = codec;
@@ -90,12 +92,11 @@ export class OfflineView<Item> {
     stateOf: (edit: Edit) => "waiting" | "sending" | "held",
   ): boolean {
     const before = this.snapshot;
-    this.snapshot = {
-      items: kept(before.items, this.#items(items, outbox)),
-      pending: kept(before.pending, this.#pending(outbox, stateOf)),
-      status: isSame(before.status, status) ? before.status : status,
-    };
-    if (isSame(before, this.snapshot)) this.snapshot = before;
+    this.snapshot = unchanged(before, {
+      items: unchanged(before.items, this.#items(items, outbox)),
+      pending: unchanged(before.pending, this.#pending(outbox, stateOf)),
+      status: unchanged(before.status, status),
+    });
     return this.snapshot !== before;
   }
 
@@ -106,7 +107,9 @@ export class OfflineView<Item> {
     return { id, base: seen, mine: wanted, theirs: other };
   }
 
-  #items(items: ReadonlyMap<string, ItemState>, outbox: Outbox): OfflineItem<Item>[] {
+  #items(items: ReadonlyMap<string, ItemState>, outbox: Outbox): readonly OfflineItem<Item>[] {
+    if (this.#drawn?.items === items && this.#drawn.outbox === outbox) return this.snapshot.items;
+    this.#drawn = { items, outbox };
     const edited = new Set(outbox.map(({ id }) => id));
     const shown = Array.from(overlaid(items, outbox), ([id, text]) => {
       const before = this.#shown.get(id);
@@ -130,14 +133,4 @@ export class OfflineView<Item> {
     this.#pendings = new Map(pendings);
     return pendings.map(([, pending]) => pending);
   }
-}
-
-/** The earlier array, if the new one has the same elements. */
-function kept<Element>(before: readonly Element[], after: readonly Element[]): readonly Element[] {
-  return before.length === after.length && after.every((element, index) => element === before[index]) ? before : after;
-}
-
-/** Whether two objects have the same members. */
-function isSame<Value extends object>(one: Value, other: Value): boolean {
-  return Object.entries(one).every(([name, value]) => Reflect.get(other, name) === value);
 }

@@ -1,7 +1,8 @@
 // Everything that `todoitems-client/offline` and `todoitems/offline` export.
 
 export { indexedDbStorage } from "./indexed-db-storage.ts";
-export { OfflineList, type OfflineListOptions } from "./offline-list.ts";
+export { OfflineList } from "./offline-list.ts";
+export type { OfflineListOptions } from "./offline-options.ts";
 export type {
   Conflict,
   OfflineItem,

@@ -49,11 +49,10 @@ export function without(outbox: Outbox, dropped: Edit): Outbox {
 }
 
 /** What the user does to an item, and what the user saw. */
-export interface UserEdit
-  extends Pick<Edit, "number" | "id" | "kind" | "base" | "mine" | "etag" | "epoch" | "isOwnId"> {}
+export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "etag" | "isOwnId">;
 
 /** Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. */
-export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
+export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "number" | "epoch">): Outbox {
   const last = lastEdit(outbox, edit.id);
   if (!last) return [...outbox, { ...edit, sent: false }];
   const isOpen = !last.sent && !last.theirs && last.kind !== "remove" && edit.kind !== "add";
@@ -62,8 +61,7 @@ export function withEdit(outbox: Outbox, edit: UserEdit): Outbox {
   if (edit.kind === "remove") {
     const rest = without(outbox, last);
     // An item that was to be created again under its ID may be there by now. Then it is compared before it is removed.
-    if (last.kind === "add")
-      return last.isOwnId || edit.etag === undefined ? rest : [...rest, { ...edit, etag: undefined, sent: false }];
+    if (last.kind === "add") return last.isOwnId ? rest : [...rest, { ...edit, etag: undefined, sent: false }];
     return replaced(outbox, { ...last, kind: "remove", mine: undefined, problem: undefined });
   }
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");

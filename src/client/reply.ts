@@ -1,7 +1,6 @@
 // One reply from the server. Reading it enforces the limits on its size and on how long the server may be silent.
 
-import { ItemError } from "../items/item-error.ts";
-import { scanArray, scanIfObject, scanObject } from "../items/json-text.ts";
+import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
 import { utf8Length } from "./item-text.ts";
@@ -13,9 +12,6 @@ export const documentDepthMax = 1_010;
 
 /** Of an error, this many characters are read: an item of 1 MiB and the problem document around it. It may never end. */
 const errorLengthMax = 1_100_000;
-
-/** Makes an item from its JSON text, which is a part of this reply. */
-export type ParseItem<Item> = (reply: Reply, json: string) => Item;
 
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
@@ -48,10 +44,6 @@ export class Reply {
     return (this.#response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   }
 
-  get isJson(): boolean {
-    return this.mediaType === "application/json" || this.mediaType.endsWith("+json");
-  }
-
   /** The size of the body, if the server states it and does not compress the body. */
   get #bytesTotal(): number | undefined {
     const { headers } = this.#response;
@@ -63,78 +55,65 @@ export class Reply {
     return typeof this.#response.body?.getReader === "function" && typeof TextDecoder === "function";
   }
 
-  /** Yields the body as it arrives. If the caller leaves the loop early, the connection closes. */
-  async *chunks(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<Uint8Array> {
-    const reader = this.#response.body?.getReader();
-    if (!reader) return;
+  /**
+   * Yields the body as it arrives or, where bodies cannot be streamed, at once. If the caller leaves the loop early, the
+   * connection closes.
+   */
+  async *texts(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<string> {
+    const total = this.#bytesTotal;
     let bytes = 0;
-    let complete = false;
+    const arrived = (count: number) => {
+      bytes += count;
+      if (bytes > bytesMax)
+        throw new ResponseTooLargeError(
+          this.request,
+          `the response is larger than ${bytesMax} bytes; raise maxResponseBytes to read it`,
+        );
+      onProgress?.(bytes, total);
+    };
+    if (!this.streams) {
+      if ((total ?? 0) > bytesMax) arrived(total ?? 0);
+      const text = await this.#timeout.wait(() => this.#response.text());
+      arrived(utf8Length(text));
+      return yield text.startsWith("\ufeff") ? text.slice(1) : text;
+    }
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const decode = (chunk?: Uint8Array) =>
+      this.parse(chunk, () => decoder.decode(chunk, { stream: chunk !== undefined }));
+    const reader = this.#response.body?.getReader();
+    let isComplete = false;
     try {
-      for (;;) {
+      while (reader && !isComplete) {
         const { done, value } = await this.#timeout.wait(() => reader.read());
-        complete = done;
-        if (done) return;
-        bytes += value.byteLength;
-        this.#limit(bytes, bytesMax);
-        onProgress?.(bytes, this.#bytesTotal);
-        yield value;
+        isComplete = done;
+        if (value) arrived(value.byteLength);
+        yield decode(value);
       }
     } finally {
-      if (!complete) this.#timeout.giveUp();
+      if (!isComplete) this.#timeout.giveUp();
     }
   }
 
   /** The body, or its beginning if it is longer than `lengthMax`. */
   async text(lengthMax = Number.POSITIVE_INFINITY): Promise<string> {
-    if (!this.streams) return this.#wholeText();
-    const decoder = new TextDecoder("utf-8", { fatal: true });
     let text = "";
-    try {
-      for await (const chunk of this.chunks()) {
-        text += decoder.decode(chunk, { stream: true });
-        if (text.length > lengthMax) return text;
-      }
-      return text + decoder.decode();
-    } catch (cause) {
-      if (!(cause instanceof TypeError)) throw cause;
-      throw new InvalidResponseError(this.request, "the answer is not valid UTF-8", { cause });
+    for await (const piece of this.texts()) {
+      text += piece;
+      if (text.length > lengthMax) break;
     }
+    return text;
   }
 
   /** Yields each item of a list as JSON text, as soon as the whole item has arrived. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
+    const reader = new JsonArrayReader();
     try {
-      if (this.streams) {
-        const reader = new JsonArrayReader();
-        for await (const chunk of this.chunks(this.#bytesMax, onProgress)) yield* reader.read(chunk);
-        reader.finish();
-      } else {
-        const text = await this.#wholeText();
-        onProgress?.(utf8Length(text), this.#bytesTotal);
-        for (const json of scanArray(text, documentDepthMax)) {
-          if (!json.startsWith("{")) throw new NotAnArrayError(`expected an object, found ${json.slice(0, 20)}`);
-          yield json;
-        }
-      }
+      for await (const text of this.texts(this.#bytesMax, onProgress)) yield* reader.read(text);
+      reader.finish();
     } catch (cause) {
-      if (!(cause instanceof NotAnArrayError || cause instanceof ItemError)) throw cause;
-      throw new InvalidResponseError(this.request, `the answer is not a list of items: ${cause.message}`, { cause });
+      if (!(cause instanceof NotAnArrayError)) throw cause;
+      throw new InvalidResponseError(this.request, `the response is not a list of items: ${cause.message}`, { cause });
     }
-  }
-
-  async #wholeText(): Promise<string> {
-    this.#limit(this.#bytesTotal ?? 0, this.#bytesMax);
-    const text = await this.#timeout.wait(() => this.#response.text());
-    this.#limit(utf8Length(text), this.#bytesMax);
-    return text.startsWith("\ufeff") ? text.slice(1) : text;
-  }
-
-  #limit(bytes: number, bytesMax: number): void {
-    if (bytes <= bytesMax) return;
-    throw new ResponseTooLargeError(
-      this.request,
-      `the answer is larger than ${bytesMax} bytes; raise maxResponseBytes to read it`,
-    );
   }
 
   /** Closes the connection without reading the body. */
@@ -142,12 +121,12 @@ export class Reply {
     this.#timeout.giveUp();
   }
 
-  /** Applies a parser to text from this reply. If the parser throws, the reply is invalid (`InvalidResponseError`). */
-  parse<Result>(text: string, parser: (text: string) => Result): Result {
+  /** Applies a parser to a part of this reply. If the parser throws, the reply is invalid (`InvalidResponseError`). */
+  parse<Part, Result>(part: Part, parser: (part: Part) => Result): Result {
     try {
-      return parser(text);
+      return parser(part);
     } catch (cause) {
-      throw new InvalidResponseError(this.request, `the answer cannot be used: ${reasonOf(cause)}`, { cause });
+      throw new InvalidResponseError(this.request, `the response cannot be used: ${reasonOf(cause)}`, { cause });
     }
   }
 
@@ -163,7 +142,8 @@ export class Reply {
   async refusal(): Promise<ErrorReply & { readonly currentText: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text(errorLengthMax);
-    const members = this.isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
+    const isJson = this.mediaType.endsWith("json");
+    const members = isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;
     const current = members?.get("current");

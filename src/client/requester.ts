@@ -2,35 +2,14 @@
 
 import { parseAddress } from "./address.ts";
 import { basic, type Credentials } from "./basic.ts";
-import type { ItemCodec } from "./codecs.ts";
-import { HttpError, isPassing, PreconditionFailedError } from "./errors.ts";
+import type { RequestOptions, RetryOptions, TodoClientOptions, WriteOptions } from "./client-options.ts";
+import { plainValues } from "./codecs.ts";
+import { HttpError, InvalidResponseError, isPassing, PreconditionFailedError, reasonOf } from "./errors.ts";
+import { newId } from "./item-text.ts";
 import { Reply } from "./reply.ts";
 import { abortReason, SilenceTimeout } from "./silence-timeout.ts";
 
-export interface RetryOptions {
-  /** The maximum number of times that a request is sent again; 0 means never. */
-  readonly limit?: number;
-  /**
-   * The longest pause before the first retry. It doubles with each further retry. Each pause is a random time between
-   * half of this and all of it.
-   */
-  readonly delayMs?: number;
-  /** The longest pause. If the server asks for a longer one, the request is not sent again. */
-  readonly delayMsMax?: number;
-}
-
-export interface RequesterOptions<Item> {
-  readonly codec: ItemCodec<Item>;
-  readonly credentials: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
-  readonly maxResponseBytes: number;
-  readonly timeoutMs: number;
-  readonly retry: Required<RetryOptions>;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-}
-
-export interface RequestOptions {
-  readonly signal?: AbortSignal | undefined;
-}
+type Options<Item> = Required<Omit<TodoClientOptions<Item>, "retry">> & { readonly retry: Required<RetryOptions> };
 
 export interface RequestParts extends RequestOptions {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -44,7 +23,7 @@ export interface RequestParts extends RequestOptions {
 }
 
 export class Requester<Item> {
-  readonly options: RequesterOptions<Item>;
+  readonly options: Options<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
   readonly addressCredentials: Credentials | undefined;
@@ -54,9 +33,18 @@ export class Requester<Item> {
    */
   streams: boolean | undefined;
 
-  constructor(baseUrl: string | URL, options: RequesterOptions<Item>) {
+  constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {
     const { root, credentials } = parseAddress(baseUrl);
-    this.options = options;
+    this.options = {
+      form: options.form ?? "b",
+      codec: options.codec ?? plainValues<Item>(),
+      credentials: options.credentials,
+      maxResponseBytes: options.maxResponseBytes ?? 2_147_483_647,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      retry: { limit: 2, delayMs: 300, delayMsMax: 10_000, ...options.retry },
+      newId: options.newId ?? newId,
+      fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    };
     this.addressCredentials = credentials;
     this.listUrl = `${root}api/todoitems/`;
     this.feedUrl = `${root}changes`;
@@ -66,7 +54,7 @@ export class Requester<Item> {
     return this.listUrl + encodeURIComponent(id);
   }
 
-  /** Sends a request once. If the answer has an error status, throws the matching error. */
+  /** Sends a request once. If the response has an error status, throws the matching error. */
   async send(request: RequestParts): Promise<Reply> {
     const { method, url, body, signal } = request;
     const headers = await this.#headers(request);
@@ -97,6 +85,24 @@ export class Requester<Item> {
   }
 
   /**
+   * Sends a request that writes an item, once. In form A, the path of every write contains the item's ID. In form B, the
+   * ID of a created or updated item is only in the body.
+   */
+  async write(
+    method: "POST" | "PUT" | "DELETE",
+    id: string,
+    { signal, ifMatch }: WriteOptions,
+    json?: string,
+  ): Promise<{ readonly etag: string | undefined; readonly text: string; readonly reply: Reply }> {
+    const isFormA = this.options.form === "a";
+    const url = isFormA || method === "DELETE" ? this.itemUrl(id) : this.listUrl;
+    // The specification (section Endpoints) lists a JSON TodoItem as a parameter of DELETE in form A, but not in form B.
+    const body = json ?? (isFormA ? JSON.stringify({ ID: id }) : undefined);
+    const reply = await this.send({ method, url, signal, body, headers: { "If-Match": ifMatch } });
+    return { etag: reply.etag, text: await reply.text(), reply };
+  }
+
+  /**
    * Runs an operation. If it fails for a temporary reason, runs it again after a pause. `replyWasLost` tells the
    * operation that an earlier attempt may have succeeded although its reply was lost.
    */
@@ -111,17 +117,22 @@ export class Requester<Item> {
         return await operation(replyWasLost);
       } catch (error) {
         if (attempt >= limit || !isPassing(error)) throw error;
-        const wanted = retryAfterMs(error);
+        const wanted = error instanceof HttpError ? error.retryAfterMs : undefined;
         if (wanted !== undefined && wanted > delayMsMax) throw error;
         // A 429 means that the server did not carry out the request. After any other failure, it may have done so.
-        replyWasLost ||= !("status" in error && error.status === 429);
+        replyWasLost ||= !(error instanceof HttpError && error.status === 429);
         await pause(wanted ?? backoffMs(attempt, delayMs, delayMsMax), signal);
       }
     }
   }
 
-  parseItem(reply: Reply, json: string): Item {
-    return reply.parse(json, (text) => this.options.codec.parse(text));
+  /** Makes an item from its JSON text, which is a part of the reply to this request. */
+  parseItem(request: { readonly method: string; readonly url: string }, json: string): Item {
+    try {
+      return this.options.codec.parse(json);
+    } catch (cause) {
+      throw new InvalidResponseError(request, `the response cannot be used: ${reasonOf(cause)}`, { cause });
+    }
   }
 
   async #headers({ headers = {}, body }: RequestParts): Promise<Headers> {
@@ -139,13 +150,9 @@ export class Requester<Item> {
     const refusal = await reply.refusal();
     if (refusal.status !== 412) return new HttpError(reply.request, refusal, hadCredentials);
     const { currentText } = refusal;
-    const item = currentText === undefined ? undefined : this.parseItem(reply, currentText);
+    const item = currentText === undefined ? undefined : this.parseItem(reply.request, currentText);
     return new PreconditionFailedError(reply.request, refusal, item, reply.etag);
   }
-}
-
-function retryAfterMs(error: Error): number | undefined {
-  return "retryAfterMs" in error && typeof error.retryAfterMs === "number" ? error.retryAfterMs : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Waits for the server, but gives up if the server is silent for too long or the caller aborts.
 
-import { brokenAnswer, noAnswer, type RequestName, TimeoutError } from "./errors.ts";
+import { NetworkError, noAnswer, type RequestName, reasonOf, TimeoutError } from "./errors.ts";
 
 /** `setTimeout` cannot wait longer than this. */
 const timerMsMax = 2 ** 31 - 1;
@@ -58,7 +58,8 @@ export class SilenceTimeout {
     try {
       return await step();
     } catch (cause) {
-      throw this.#hasBegun ? brokenAnswer(this.#request, cause) : noAnswer(this.#request, cause);
+      if (!this.#hasBegun) throw noAnswer(this.#request, cause);
+      throw new NetworkError(this.#request, `the connection broke off: ${reasonOf(cause)}`, { cause });
     }
   }
 }

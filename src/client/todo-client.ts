@@ -4,88 +4,52 @@
 
 import { scanIfObject } from "../items/json-text.ts";
 import { withId } from "../items/todo-item.ts";
-import type { ChangeOptions, ItemsOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
-import { type NewItem, plainValues, type TodoItem } from "./codecs.ts";
-import { HttpError, hasStatus, isPassing, PreconditionFailedError, type TodoClientError } from "./errors.ts";
-import { ItemRequests } from "./item-requests.ts";
-import { hasId, idIn, idOf, newId, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
-import { ListReader } from "./list-reader.ts";
+import type {
+  ChangeOptions,
+  ItemsOptions,
+  RequestOptions,
+  Stored,
+  TodoClientOptions,
+  WriteOptions,
+} from "./client-options.ts";
+import type { NewItem, TodoItem } from "./codecs.ts";
+import { HttpError, hasStatus, PreconditionFailedError } from "./errors.ts";
+import { hasId, idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
-import type { ParseItem, Reply } from "./reply.ts";
-import { backoffMs, pause, Requester, type RequestOptions } from "./requester.ts";
+import type { Reply } from "./reply.ts";
+import { backoffMs, pause, Requester } from "./requester.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export class TodoClient<Item = TodoItem> {
-  readonly #requester: Requester<Item>;
-  readonly #listReader: ListReader;
-  readonly #parseItem: ParseItem<Item>;
-  readonly #requests: ItemRequests;
-  readonly #newId: () => string;
+  /** @internal */
+  readonly requester: Requester<Item>;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item> = {}) {
-    this.#newId = options.newId ?? newId;
-    this.#requester = new Requester(baseUrl, {
-      codec: options.codec ?? plainValues<Item>(),
-      credentials: options.credentials,
-      maxResponseBytes: options.maxResponseBytes ?? 2_147_483_647,
-      timeoutMs: options.timeoutMs ?? 30_000,
-      retry: { limit: 2, delayMs: 300, delayMsMax: 10_000, ...options.retry },
-      fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    });
-    this.#requests = new ItemRequests(this.#requester, options.form ?? "b");
-    this.#listReader = new ListReader(this.#requester);
-    this.#parseItem = (reply, json) => this.#requester.parseItem(reply, json);
-  }
-
-  /**
-   * What an `OfflineList` needs.
-   * @internal
-   */
-  get parts(): ClientParts<Item> {
-    return { requester: this.#requester, requests: this.#requests, newId: this.#newId };
+    this.requester = new Requester(baseUrl, options);
   }
 
   /** The address of the list. */
   get url(): string {
-    return this.#requester.listUrl;
+    return this.requester.listUrl;
   }
 
-  /**
-   * Reads every item, in the order of the list. If the server has ETags, the client keeps the text of the list. If the
-   * list has not changed before the next call, that call transfers no items.
-   */
+  /** Reads every item, in the order of the list. */
   list(options: RequestOptions = {}): Promise<Item[]> {
-    return this.#requester.retrying(options, () => this.#listReader.read(options, this.#parseItem));
+    return this.requester.retrying(options, async () => {
+      const items: Item[] = [];
+      const reply = await this.#getList(options);
+      for await (const json of reply.objects()) items.push(this.requester.parseItem(reply.request, json));
+      return items;
+    });
   }
 
   /**
    * Yields the items as the list arrives. The client does not read far ahead of your loop and keeps nothing, so memory
-   * use does not grow with the list.
-   *
-   * If the connection breaks and the server has ETags, the list is requested again. If the ETag of the list is still
-   * the same, the loop continues where it stopped. In all other cases, the error is thrown.
+   * use does not grow with the list. If the connection breaks, the loop throws.
    */
   async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
-    const { limit, delayMs, delayMsMax } = this.#requester.options.retry;
-    let reply = await this.#requester.retrying(options, () => this.#getList(options));
-    const { etag } = reply;
-    let count = 0;
-    for (let attempt = 0; ; ) {
-      let toSkip = count;
-      try {
-        for await (const json of reply.objects(options.onProgress)) {
-          if (toSkip-- > 0) continue;
-          yield this.#requester.parseItem(reply, json);
-          count++;
-          attempt = 0;
-        }
-        return;
-      } catch (error) {
-        if (etag === undefined || attempt >= limit || !isPassing(error)) throw error;
-        await pause(backoffMs(attempt++, delayMs, delayMsMax), options.signal);
-        reply = await this.#getListAgain(etag, options, error);
-      }
-    }
+    const reply = await this.requester.retrying(options, () => this.#getList(options));
+    for await (const json of reply.objects(options.onProgress)) yield this.requester.parseItem(reply.request, json);
   }
 
   /**
@@ -94,34 +58,34 @@ export class TodoClient<Item = TodoItem> {
    */
   async get(id: string, options: RequestOptions = {}): Promise<Stored<Item>> {
     const { json, etag, reply } = await this.#getText(id, options);
-    return { id: reply.parse(json, idOf) ?? id, item: this.#requester.parseItem(reply, json), etag };
+    return { id: reply.parse(json, idOf) ?? id, item: this.requester.parseItem(reply.request, json), etag };
   }
 
   /**
    * Stores a new item. If it has no ID, the client generates one. With the ID, the request can be sent again after a
-   * lost answer, without creating a second item. If a later attempt finds an item with this ID and this content, an
+   * lost response, without creating a second item. If a later attempt finds an item with this ID and this content, an
    * earlier attempt created it, and the call succeeds.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
-    const given = this.#requester.options.codec.stringify(item);
+    const given = this.requester.options.codec.stringify(item);
     const object = readObject(given);
-    const id = idIn(object) ?? this.#newId();
+    const id = idIn(object) ?? this.requester.options.newId();
     const isGiven = hasId(object);
     const json = isGiven ? given : withId(object, id);
     // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
     // just now is already taken, the browser's first attempt probably created the item. Then compare the stored item
     // with ours, as after a lost reply.
-    return this.#requester.retrying(options, (replyWasLost) =>
+    return this.requester.retrying(options, (replyWasLost) =>
       this.#createOnce(id, json, replyWasLost || !isGiven, options),
     );
   }
 
   /** Replaces a whole item, and returns the ETag of the new state if the server has ETags. */
   async update(item: Item, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
-    const json = this.#requester.options.codec.stringify(item);
+    const json = this.requester.options.codec.stringify(item);
     const id = idOf(json);
     if (id === undefined) throw new TypeError("An item to be updated needs its ID.");
-    return this.#requester.retrying(options, (replyWasLost) => this.#updateOnce(id, json, replyWasLost, options));
+    return this.requester.retrying(options, (replyWasLost) => this.#updateOnce(id, json, replyWasLost, options));
   }
 
   /**
@@ -137,11 +101,11 @@ export class TodoClient<Item = TodoItem> {
     edit: (item: Item) => Item | Promise<Item>,
     { attempts = 10, signal }: ChangeOptions = {},
   ): Promise<Stored<Item>> {
-    const { codec } = this.#requester.options;
+    const { codec } = this.requester.options;
     for (let attempt = 1; ; attempt++) {
       const { json: before, etag: ifMatch, reply } = await this.#getText(id, { signal });
       const found = reply.parse(before, idOf) ?? id;
-      const seen = this.#requester.parseItem(reply, before);
+      const seen = this.requester.parseItem(reply.request, before);
       const was = codec.stringify(seen);
       const now = codec.stringify(await edit(seen));
       if (!sameId(idOf(now), id))
@@ -149,7 +113,7 @@ export class TodoClient<Item = TodoItem> {
       const json = withEdits(before, was, now);
       if (json === before) return { id: found, item: codec.parse(before), etag: ifMatch };
       try {
-        const { etag } = await this.#requester.retrying({ signal }, (replyWasLost) =>
+        const { etag } = await this.requester.retrying({ signal }, (replyWasLost) =>
           this.#updateOnce(found, json, replyWasLost, { ifMatch, signal }),
         );
         return { id: found, item: codec.parse(json), etag };
@@ -165,10 +129,9 @@ export class TodoClient<Item = TodoItem> {
    * deletion. That ETag ends in `-not-kept"`, with the quotation mark.
    */
   async remove(id: string, options: WriteOptions = {}): Promise<{ readonly etag: string | undefined }> {
-    return this.#requester.retrying(options, async (replyWasLost) => {
+    return this.requester.retrying(options, async (replyWasLost) => {
       try {
-        const { reply } = await this.#requests.remove(id, options);
-        return { etag: reply.etag };
+        return { etag: (await this.requester.write("DELETE", id, options)).etag };
       } catch (error) {
         // If the reply to an earlier attempt was lost, "not found" probably means that the earlier attempt deleted the
         // item. So the call succeeds.
@@ -184,7 +147,7 @@ export class TodoClient<Item = TodoItem> {
    * to `onState` and retried.
    */
   watch(options: WatchOptions = {}): AsyncGenerator<WatchEvent<Item>, void, undefined> {
-    return watch(this.#requester, this.#parseItem, options);
+    return watch(this.requester, options);
   }
 
   /**
@@ -192,59 +155,47 @@ export class TodoClient<Item = TodoItem> {
    * `LiveList`.
    */
   liveList(options: LiveListOptions = {}): LiveList<Item> {
-    return new LiveList(this.#requester, options);
+    return new LiveList(this.requester, options);
   }
 
   async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
     try {
-      const { reply, text } = await this.#requests.create(id, json, options);
+      const { reply, text } = await this.requester.write("POST", id, options, json);
       // Some servers send an empty body, or something other than the item. Then the client returns the item that it
       // sent.
       const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
-      return { id, item: this.#requester.parseItem(reply, stored), etag: reply.etag };
+      return { id, item: this.requester.parseItem(reply.request, stored), etag: reply.etag };
     } catch (error) {
       if (!(mayBeThere && hasStatus(error, 409))) throw error;
       const found = await this.#getText(id, options);
       if (!found.reply.parse(found.json, (text) => sameContent(text, json))) throw error;
-      return { id, item: this.#requester.parseItem(found.reply, found.json), etag: found.etag };
+      return { id, item: this.requester.parseItem(found.reply.request, found.json), etag: found.etag };
     }
   }
 
   async #updateOnce(id: string, json: string, replyWasLost: boolean, options: WriteOptions) {
     try {
-      const { reply } = await this.#requests.update(id, json, options);
-      return { etag: reply.etag };
+      return { etag: (await this.requester.write("PUT", id, options, json)).etag };
     } catch (error) {
       // If the reply to an earlier attempt was lost, that attempt may have stored the item, so that `ifMatch` no longer
       // matches. If the item on the server equals ours, the update has succeeded.
       if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
       const { current, currentEtag } = error;
-      const isStored = current !== undefined && sameContent(this.#requester.options.codec.stringify(current), json);
+      const isStored = current !== undefined && sameContent(this.requester.options.codec.stringify(current), json);
       if (isStored) return { etag: currentEtag };
       throw new PreconditionFailedError(error, error, current, currentEtag, true);
     }
   }
 
   #getList({ signal }: RequestOptions): Promise<Reply> {
-    return this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
-  }
-
-  /**
-   * Requests the list again. Throws `error` if the ETag of the list is no longer `etag`. In that case, items that were
-   * already yielded may be out of date.
-   */
-  async #getListAgain(etag: string, options: RequestOptions, error: TodoClientError): Promise<Reply> {
-    const reply = await this.#requester.retrying(options, () => this.#getList(options));
-    if (reply.etag === etag) return reply;
-    reply.discard();
-    throw error;
+    return this.requester.send({ method: "GET", url: this.requester.listUrl, signal });
   }
 
   async #getText(id: string, { signal }: RequestOptions): Promise<Found> {
-    const url = this.#requester.itemUrl(id);
-    return this.#requester.retrying({ signal }, async () => {
+    const url = this.requester.itemUrl(id);
+    return this.requester.retrying({ signal }, async () => {
       try {
-        const reply = await this.#requester.send({ method: "GET", url, signal });
+        const reply = await this.requester.send({ method: "GET", url, signal });
         return { json: await reply.text(), etag: reply.etag, reply };
       } catch (error) {
         if (!offersNoSuchRequest(error)) throw error;
@@ -256,15 +207,11 @@ export class TodoClient<Item = TodoItem> {
   }
 
   async #findInList(id: string, options: RequestOptions): Promise<Found | undefined> {
-    const all = await this.#listReader.read(options, (reply, json) => ({ json, etag: undefined, reply }));
-    return all.find(({ json, reply }) => sameId(reply.parse(json, idOf), id));
+    const reply = await this.#getList(options);
+    for await (const json of reply.objects())
+      if (sameId(reply.parse(json, idOf), id)) return { json, etag: undefined, reply };
+    return undefined;
   }
-}
-
-export interface ClientParts<Item> {
-  readonly requester: Requester<Item>;
-  readonly requests: ItemRequests;
-  readonly newId: () => string;
 }
 
 /** An item's text, and the reply that contained it. */

@@ -1,28 +1,21 @@
-// Checks a name and a password. With `--auth writes`, anybody may read the list, so its arrival does not show that the
-// credentials are correct. Only a write shows that.
+// Checks a name and a password. With `--auth writes`, anybody may read the list, so only a write shows whether they are
+// right.
 
-import { hasStatus, isPassing } from "../client/errors.ts";
+import { hasStatus } from "../client/errors.ts";
 import { isTodoError, type TodoClient } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
-import { messageOf } from "./sender.ts";
-
-export type CredentialCheck =
-  | { readonly kind: "right" }
-  | { readonly kind: "wrong" }
-  /** The service could not check them now, for example because there were too many wrong passwords before. */
-  | { readonly kind: "failed"; readonly problem: string };
+import { problemText } from "./page-status.ts";
 
 /**
- * Asks the service to delete an item that does not exist. The service checks the credentials first and then answers
- * 404, so nothing changes. The ID is new and the condition cannot hold, so no item can be hit by accident.
+ * Returns why the client's credentials cannot be used, or undefined if they are right. Asks the service to delete an
+ * item that does not exist: it checks the credentials first and then returns 404, so nothing changes.
  */
-export async function checkCredentials(client: TodoClient<string>): Promise<CredentialCheck> {
+export async function credentialProblem(client: TodoClient<string>): Promise<string | undefined> {
   try {
     await client.remove(newId(), { ifMatch: '"none"' });
   } catch (error) {
-    if (hasStatus(error, 401)) return { kind: "wrong" };
-    if (isPassing(error)) return { kind: "failed", problem: messageOf(error) };
-    if (!isTodoError(error)) throw error;
+    if (hasStatus(error, 401)) return "The name or the password is wrong.";
+    if (!hasStatus(error, 404, 412)) return isTodoError(error) ? problemText(error) : String(error);
   }
-  return { kind: "right" };
+  return undefined;
 }

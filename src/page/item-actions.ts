@@ -1,123 +1,104 @@
-// What the user does to items: adds, changes, ticks and deletes them. Each action becomes one or more edits in the
-// outbox. It can be undone, unless the service is read-only.
+// What the user does to items. Every action goes to the offline list, which shows it at once and sends it when it can.
+// A message says what can be undone.
 
-import { newId } from "../client/item-text.ts";
-import type { Edit } from "./edit.ts";
-import type { FollowedList } from "./followed-list.ts";
-import { defaultShapes, type ItemShape, named, newItem, type Spelling, shapeOf, withFields } from "./item-fields.ts";
-import type { ItemUndo } from "./item-undo.ts";
-import type { NoticeList } from "./notice-list.ts";
-import type { Outbox } from "./outbox.ts";
-import type { ShownItem } from "./overlay.ts";
+import type { OfflineList } from "../client/offline.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import { scanObject } from "../items/json-text.ts";
+import { withKnownFields } from "../items/known-fields.ts";
+import { type FormEdits, withFormEdits } from "./item-form.ts";
+import { quoted } from "./item-view.ts";
+import type { ListedItem } from "./list-view.ts";
+import { missingNames, newItem } from "./new-item.ts";
+import { problemText } from "./page-status.ts";
 import type { NewEntry } from "./pasted-lines.ts";
 
-export interface ItemActionsParts {
-  readonly outbox: Outbox;
-  readonly list: FollowedList;
-  readonly items: () => readonly ShownItem[];
-  readonly notices: NoticeList;
-  readonly undo: ItemUndo;
-  /**
-   * How new items spell their field names while the list is empty. Otherwise they use the field names of the newest
-   * item.
-   */
-  readonly spelling: Spelling | undefined;
-  /** Called after each edit. Shows and sends it. */
-  readonly onEdit: () => void;
+export interface Notice {
+  readonly kind: "done" | "problem";
+  readonly text: string;
+  readonly action?: { readonly label: string; readonly run: () => void };
+  /** The items that this message says are deleted. */
+  readonly removed?: readonly ListedItem[];
 }
 
-/**
- * How long a deletion waits at most for the user to undo it. Usually the message with the Undo button is closed sooner,
- * and the deletion is sent then.
- */
-const undoMsMax = 15_000;
+/** Replaces the message that is shown, if there is one. */
+export type Notify = (next: (shown: Notice | undefined) => Notice | undefined) => void;
 
 export class ItemActions {
-  readonly #parts: ItemActionsParts;
-  readonly #outbox: Outbox;
+  readonly #list: OfflineList<string>;
+  readonly #fieldNames: FieldNames;
+  readonly #notify: Notify;
 
-  constructor(parts: ItemActionsParts) {
-    this.#parts = parts;
-    this.#outbox = parts.outbox;
+  constructor(list: OfflineList<string>, fieldNames: FieldNames, notify: Notify) {
+    this.#list = list;
+    this.#fieldNames = fieldNames;
+    this.#notify = notify;
   }
 
-  /** Adds an item for each entry, and returns their IDs. The list then begins with these items, in their order. */
-  add(...entries: readonly NewEntry[]): string[] {
-    const shape = this.#shape();
-    const added = entries.map((entry) => {
-      const id = newId();
-      return { id, json: newItem(id, entry, shape) };
+  /** Returns the ID of the last new item. Undefined if it could not be added. */
+  async add(entries: readonly NewEntry[]): Promise<string | undefined> {
+    const like = this.#list.getSnapshot().items.at(-1)?.item;
+    let id: string | undefined;
+    await this.attempt(async () => {
+      for (const entry of entries) id = await this.#list.add(newItem(entry, like, this.#fieldNames));
     });
-    // The newest item comes first in the list, so the first entry must be created last.
-    this.#outbox.addAll(added.toReversed().map(({ id, json }) => ({ kind: "create", id, json })));
-    this.#parts.onEdit();
-    this.#remember(added);
-    return added.map(({ id }) => id);
+    return id;
   }
 
-  /** Creates a deleted item again, with the same ID and the text that the user has typed. */
-  addAgain(id: string, json: string): void {
-    this.#edit({ kind: "create", id, json });
-    this.#remember([{ id, json }]);
+  async setDone({ id, view }: ListedItem, done: boolean): Promise<void> {
+    const mark = (isDone: boolean) =>
+      this.attempt(() =>
+        this.#list.change(id, (json) => withKnownFields(json, { done: isDone }, missingNames(scanObject(json)))),
+      );
+    if (!(await mark(done)) || !done) return;
+    const text = `${quoted(view.name)} is done`;
+    this.#notify(() => ({ kind: "done", text, action: { label: "Undo", run: () => void mark(false) } }));
   }
 
-  /** Ticks or unticks an item. If the list then `hides` the item, a message says what happened and offers Undo. */
-  setDone(item: ShownItem, done: boolean, hides = false): void {
-    const text = `Marked ${named(item.fields)} as ${done ? "done" : "open"}`;
-    this.save(item, withFields(item.json, { done }), hides ? text : undefined);
-  }
-
-  /**
-   * Replaces an item. `base` is the version that the user edited, and `json` is the new text of the item. If there is a
-   * `message`, it is shown with an Undo button.
-   */
-  save(base: ShownItem, json: string, message?: string): void {
-    this.#parts.notices.closeAbout(base.id);
-    this.#edit({ kind: "update", id: base.id, json, etag: this.#tagOf(base), base: base.json });
-    // A read-only service keeps no edits, so there is nothing to undo.
-    if (!this.#parts.list.readOnly && json !== base.json) this.#parts.undo.addSaved(base, json, message);
-  }
-
-  /**
-   * Deletes items. The deletions are sent when the message with the Undo button is closed, and at the latest after
-   * `undoMsMax`. A read-only service gets them at once.
-   */
-  remove(...items: readonly ShownItem[]): void {
-    const { list, notices, undo, onEdit } = this.#parts;
-    if (items.length === 0) return;
-    for (const { id } of items) notices.closeAbout(id);
-    // A read-only service keeps no deletion, so there is nothing to undo.
-    const notBefore = list.readOnly ? 0 : Date.now() + undoMsMax;
-    this.#outbox.addAll(
-      items.map((item) => {
-        const { id, json: base, fields } = item;
-        return { kind: "delete", id, etag: this.#tagOf(item), name: fields.name, base };
-      }),
-      notBefore,
+  /** Saves what the user has typed. If somebody has deleted the item, creates it again from `seen`, its last text. */
+  save(id: string, edits: FormEdits, seen: string): Promise<boolean> {
+    const isThere = this.#list.getSnapshot().items.some((item) => item.id === id);
+    return this.attempt(() =>
+      isThere ? this.#list.change(id, (json) => edited(json, edits)) : this.#list.add(edited(seen, edits)),
     );
-    onEdit();
-    if (!list.readOnly) undo.offerRemoved(items);
   }
 
-  // Returns the ETag of the version that the user edited. That version may have come from an edit that was not stored
-  // yet, so it had no ETag of its own. If the edit has been stored since then, the ETag is known now.
-  #tagOf({ id, json, etag }: ShownItem): string | undefined {
-    const now = this.#parts.items().find((item) => item.id === id);
-    return now?.json === json ? now.etag : etag;
+  async remove(...items: readonly ListedItem[]): Promise<void> {
+    const removed: ListedItem[] = [];
+    await this.attempt(async () => {
+      for (const item of items) {
+        await this.#list.remove(item.id);
+        removed.push(item);
+      }
+    });
+    // Undo brings back everything that was deleted since the message appeared.
+    if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
   }
 
-  #shape(): ItemShape {
-    const newest = this.#parts.items()[0];
-    return newest ? shapeOf(newest.json) : defaultShapes[this.#parts.spelling ?? "pascal"];
+  /** Shows a message if an action fails. Returns whether it succeeded. */
+  async attempt(action: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      this.#notify(() => ({ kind: "problem", text: problemText(error) }));
+      return false;
+    }
   }
 
-  #remember(added: readonly { readonly id: string; readonly json: string }[]): void {
-    // A read-only service keeps no items, so there is nothing to undo.
-    if (!this.#parts.list.readOnly) this.#parts.undo.addAdded(added);
+  #removal(removed: readonly ListedItem[]): Notice {
+    const [first] = removed;
+    const what =
+      first && removed.length === 1 ? quoted(first.view.name) : `${removed.length.toLocaleString("en")} items`;
+    const run = () =>
+      void this.attempt(async () => {
+        for (const { json } of removed) await this.#list.add(json);
+      });
+    return { kind: "done", text: `Deleted ${what}`, action: { label: "Undo", run }, removed };
   }
+}
 
-  #edit(edit: Edit): void {
-    this.#outbox.add(edit);
-    this.#parts.onEdit();
-  }
+function edited(json: string, edits: FormEdits): string {
+  const result = withFormEdits(json, edits);
+  if ("problem" in result) throw new TypeError(`${result.name}: ${result.problem}`);
+  return result.json;
 }

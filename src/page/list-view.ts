@@ -1,47 +1,44 @@
-// Which items the list shows and in which order: the filter, the search, and done items last if the user wants that.
+// Which items the list shows and in which order: open items first, in the service's order, and done items below.
 
-import { folded } from "./item-fields.ts";
-import type { ShownItem } from "./overlay.ts";
+import type { OfflineItem } from "../client/offline.ts";
+import { folded, type ItemView, viewItem } from "./item-view.ts";
 
 export const filters = ["all", "open", "done"] as const;
 export type Filter = (typeof filters)[number];
 
-export interface ListChoice {
-  readonly filter: Filter;
-  readonly search: string;
-  /** True if done items come after all others. */
-  readonly doneLast: boolean;
-  /** The items that are being edited. These and `addedIds` are always shown, so that the user sees what was typed. */
-  readonly editedIds: ReadonlySet<string>;
-  readonly addedIds: ReadonlySet<string>;
+/** An item of the list, with its exact text and what the page shows of it. The same object until the item changes. */
+export interface ListedItem {
+  readonly id: string;
+  readonly json: string;
+  readonly view: ItemView;
 }
 
 export interface ListView {
-  readonly shown: readonly ShownItem[];
-  /** For each filter, the number of items that match the search or were just added. */
+  readonly shown: readonly ListedItem[];
+  /** For each filter, the number of items that match the search. */
   readonly counts: Readonly<Record<Filter, number>>;
-  /**
-   * The done items that "Clear done" deletes: they match the search or were just added, and they are not being edited.
-   */
-  readonly clearable: readonly ShownItem[];
 }
 
-export function viewList(items: readonly ShownItem[], choice: ListChoice): ListView {
-  const { filter, doneLast, editedIds, addedIds } = choice;
-  const words = folded(choice.search)
+const read = new WeakMap<OfflineItem<string>, ListedItem>();
+
+function listed(item: OfflineItem<string>): ListedItem {
+  const known = read.get(item);
+  if (known) return known;
+  const { id, item: json } = item;
+  const made = { id, json, view: viewItem(json) };
+  read.set(item, made);
+  return made;
+}
+
+export function viewList(items: readonly OfflineItem<string>[], filter: Filter, search: string): ListView {
+  const words = folded(search)
     .split(/\s+/)
     .filter((word) => word !== "");
-  const isMatch = ({ fields }: ShownItem) => words.every((word) => fields.searchText.includes(word));
-  const found = words.length === 0 ? items : items.filter((item) => addedIds.has(item.id) || isMatch(item));
-  const done = found.filter(({ fields }) => fields.done);
-  const isWanted = (item: ShownItem) =>
-    editedIds.has(item.id) ||
-    addedIds.has(item.id) ||
-    ((filter === "all" || item.fields.done === (filter === "done")) && isMatch(item));
-  const shown = filter === "all" && words.length === 0 ? items : items.filter(isWanted);
+  const found = items.map(listed).filter(({ view }) => words.every((word) => view.searchText.includes(word)));
+  const open = found.filter(({ view }) => !view.done);
+  const done = found.filter(({ view }) => view.done);
   return {
-    shown: doneLast ? [...shown].sort((one, other) => Number(one.fields.done) - Number(other.fields.done)) : shown,
-    counts: { all: found.length, open: found.length - done.length, done: done.length },
-    clearable: done.filter(({ id }) => !editedIds.has(id)),
+    shown: [...(filter === "done" ? [] : open), ...(filter === "open" ? [] : done)],
+    counts: { all: found.length, open: open.length, done: done.length },
   };
 }

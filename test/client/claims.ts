@@ -5,7 +5,6 @@ import { hasStatus } from "../../src/client/errors.ts";
 import {
   type Credentials,
   isTodoError,
-  jsonText,
   TodoClient,
   type TodoClientError,
   type TodoClientOptions,
@@ -66,34 +65,17 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "keeps the letter case of an ID that it is given, and finds the item in any letter case",
+    title: "a second create with the same ID is refused with 409, and an item that does not exist with 404",
     async run(deployment) {
       const todo = client(deployment);
-      const id = `AbCdEf01-2345-4789-aBcD-${randomDigits(12)}`;
-      same((await todo.create({ ID: id, Name: "mine" })).id, id);
-      same((await todo.get(id)).item.ID, id);
-      await todo.remove(id.toLowerCase());
-    },
-  },
-  {
-    title: "a second create with the same ID throws an HttpError with status 409 that names the request",
-    async run(deployment) {
-      const todo = client(deployment);
-      const { item, id } = await todo.create({ Name: "first" });
-      const error = await refused(todo.create({ ...item, Name: "second" }), 409);
-      same([error.method, new URL(error.url).pathname.startsWith("/api/todoitems/")], ["POST", true]);
-      ok(error.message.startsWith(`POST ${todo.url}`) && error.message.includes("409"), error.message);
-      same((await todo.get(id)).item.Name, "first");
-      await todo.remove(id);
-    },
-  },
-  {
-    title: "get, update and remove throw an HttpError with status 404 if the item does not exist",
-    async run(deployment) {
-      const todo = client(deployment);
-      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
+      const ID = `AbCdEf01-2345-4789-aBcD-${randomDigits(12)}`;
       await refused(todo.get(ID), 404);
       await refused(todo.update({ ID, Name: "x" }), 404);
+      same((await todo.create({ ID, Name: "first" })).id, ID);
+      const error = await refused(todo.create({ ID, Name: "second" }), 409);
+      ok(error.message.startsWith(`POST ${todo.url}`) && error.message.includes("409"), error.message);
+      same((await todo.get(ID)).item, { ID, Name: "first" });
+      await todo.remove(ID.toLowerCase());
       await refused(todo.remove(ID), 404);
     },
   },
@@ -111,16 +93,6 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "accepts a base address with or without the API path and the trailing slash",
-    async run(deployment) {
-      const count = (await client(deployment).list()).length;
-      for (const suffix of ["", "/", "/api", "/api/todoitems", "/api/todoitems/"]) {
-        const todo = client({ ...deployment, url: deployment.url + suffix });
-        same([todo.url, (await todo.list()).length], [`${deployment.url}/api/todoitems/`, count]);
-      }
-    },
-  },
-  {
     title: "watch() yields what changes in the list, live or by polling",
     async run(deployment) {
       const todo = client(deployment);
@@ -130,9 +102,11 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
       const mine = (event: WatchEvent<TodoItem>) => event.kind !== "snapshot" && event.id === id.toLowerCase();
       same(snapshot.kind === "snapshot" && snapshot.items.some((watched) => watched.item.ID === id), true);
       await todo.update({ ...item, Name: "changed" });
-      same((await watcher.next("changed", mine)) as unknown, { item: { ID: id, Name: "changed" } });
+      if (deployment.ours) same((await watcher.next("changed", mine)) as unknown, { item: { Name: "changed" } });
+      else await watcher.next("snapshot", (event) => JSON.stringify(event).includes('"changed"'));
       await todo.remove(id);
-      await watcher.next("removed", mine);
+      if (deployment.ours) await watcher.next("removed", mine);
+      else await watcher.next("snapshot", (event) => !JSON.stringify(event).includes(id));
       await watcher.stop();
     },
   },
@@ -203,34 +177,6 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "change() keeps the changes of all writers",
-    async run(deployment) {
-      const todo = client(deployment);
-      const { id } = await todo.create({ Name: "counted", Count: 0 });
-      // The other deployment has no ETags, so it cannot tell a writer that somebody else has changed the item. So it
-      // gets only one writer.
-      const writers = deployment.ours ? 3 : 1;
-      const increment = (item: TodoItem) => ({ ...item, Count: Number(item["Count"]) + 1 });
-      await Promise.all(Array.from({ length: writers }, () => todo.change(id, increment)));
-      same((await todo.get(id)).item["Count"], writers);
-      await todo.remove(id);
-    },
-  },
-  {
-    title: "a list that has not changed is not sent again",
-    async run(deployment) {
-      if (!deployment.ours) return;
-      const answers: string[] = [];
-      const recording = async (url: string, init: RequestInit) => {
-        const response = await fetch(url, init);
-        answers.push(`${new URL(url).pathname} ${response.status}`);
-        return response;
-      };
-      const reader = client(deployment, { fetch: recording });
-      same([await reader.list(), answers], [await reader.list(), ["/api/todoitems/ 200", "/api/todoitems/ 304"]]);
-    },
-  },
-  {
     title: "wrong or missing credentials are refused; correct ones may be in the address or come from a function",
     async run(deployment) {
       const { credentials } = deployment;
@@ -268,16 +214,18 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
     },
   },
   {
-    title: "change() and the codec jsonText keep every number exactly as it was written",
+    title: "a write whose response was lost is sent again and succeeds, unless somebody else has the ID",
     async run(deployment) {
-      if (!deployment.ours) return;
-      const text = clientWith(deployment, jsonText);
-      const digits = '"A":12345678901234567890,"B":1.0,"C":-0,"D":1e400,"E":[0.1,{"F":1E+2}],"G":"12"';
-      const { id, item } = await text.create(`{${digits}}`);
-      same(item, `{"ID":"${id}",${digits}}`);
-      await client(deployment).change(id, (read) => ({ ...read, Done: true }));
-      same((await text.get(id)).item, `{"ID":"${id}",${digits},"Done":true}`);
-      await text.remove(id);
+      const losing = () => client(deployment, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
+      const todo = client(deployment);
+      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
+      const created = await losing().create({ ID, Name: "once" });
+      same([created.id, created.item], [ID, { ID, Name: "once" }]);
+      await refused(losing().create({ ID, Name: "mine" }), 409);
+      const { etag } = await losing().update({ ID, Name: "after" }, { ifMatch: created.etag });
+      same([(await todo.get(ID)).item.Name, (await todo.get(ID)).etag], ["after", etag]);
+      await losing().remove(ID);
+      await refused(todo.get(ID), 404);
     },
   },
 ];
@@ -297,7 +245,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "an answer larger than maxResponseBytes throws a ResponseTooLargeError, even if it never ends",
+    title: "a response larger than maxResponseBytes throws a ResponseTooLargeError, even if it never ends",
     async run(origin) {
       const url = session(origin, "endless");
       await refused(new TodoClient(url, { maxResponseBytes: 256_000 }).list(), "ResponseTooLargeError");
@@ -313,7 +261,7 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "a server that is silent, before its answer or in the middle of it, causes a TimeoutError",
+    title: "a server that is silent, before its response or in the middle of it, causes a TimeoutError",
     async run(origin) {
       for (const kind of ["silent", "stalls"]) {
         const todo = new TodoClient(session(origin, kind), { timeoutMs: 100, retry: { limit: 0 } });
@@ -336,78 +284,16 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "list() reads the list again if it breaks off",
+    title: "list() reads the list again if it breaks off, and if that does not help, the error says what happened",
     async run(origin) {
       const todo = new TodoClient(session(origin, "breaks"), { retry: { delayMs: 1 } });
       same(
         (await todo.list()).map((item) => item["N"]),
         [0, 1],
       );
-      const once = new TodoClient(session(origin, "drops"), { retry: { limit: 0 } });
-      await refused(once.list(), "NetworkError");
-    },
-  },
-  {
-    title: "an answer that breaks off is not called missing, and does not lead to advice about --cors",
-    async run(origin) {
       const once = new TodoClient(session(origin, "breaks"), { retry: { limit: 0 } });
       const { message } = await refused(once.list(), "NetworkError");
-      ok(message.includes("the connection broke off while the answer was read: "), message);
-      ok(!message.includes("no answer") && !message.includes("--cors"), message);
-    },
-  },
-  {
-    title: "items() continues where the list broke off, unless the list has changed since",
-    async run(origin) {
-      const read = async (url: string, then: string) => {
-        const numbers: unknown[] = [];
-        for await (const item of new TodoClient(url, { retry: { delayMs: 1 } }).items()) {
-          numbers.push(item["N"]);
-          await fetch(url + then);
-        }
-        return numbers;
-      };
-      same(await read(session(origin, "breaks-often"), "/break"), [0, 1, 2]);
-      const changed = read(session(origin, "breaks-often"), "/change");
-      await refused(changed, "NetworkError");
-    },
-  },
-  {
-    title: "a create whose answer was lost is sent again and reported as created",
-    async run(origin) {
-      const todo = new TodoClient(session(origin, "lossy"), { retry: { delayMs: 1 } });
-      const { item } = await todo.create({ Name: "once" });
-      same(await todo.list(), [item]);
-      const url = session(origin, "feed");
-      const losing = new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
-      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
-      const created = await losing.create({ ID, Name: "once" });
-      same([created.id, created.item, created.etag === undefined], [ID, { ID, Name: "once" }, false]);
-      await refused(losing.create({ ID, Name: "once" }), 409);
-    },
-  },
-  {
-    title: "a create whose answer was lost still reports a conflict with an item of other content",
-    async run(origin) {
-      const url = session(origin, "feed");
-      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
-      await new TodoClient(url).create({ ID, Name: "another's" });
-      const losing = new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
-      await refused(losing.create({ ID, Name: "mine" }), 409);
-      same((await losing.get(ID)).item.Name, "another's");
-    },
-  },
-  {
-    title: "an update or removal whose answer was lost is sent again and succeeds",
-    async run(origin) {
-      const ID = `00000000-0000-4000-8000-${randomDigits(12)}`;
-      const url = session(origin, "feed");
-      const { etag } = await new TodoClient(url).create({ ID, Name: "before" });
-      const todo = new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() });
-      const updated = await todo.update({ ID, Name: "after" }, { ifMatch: etag });
-      same((await new TodoClient(url).get(ID)).etag, updated.etag);
-      await new TodoClient(url, { retry: { delayMs: 1 }, fetch: losingAnswerOnce() }).remove(ID);
-      same(await new TodoClient(url).list(), []);
+      ok(message.includes("the connection broke off") && !message.includes("--cors"), message);
     },
   },
   {
@@ -442,84 +328,17 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
-    title: "watch() yields a snapshot, changes and removals live, with ETags that work as ifMatch",
-    async run(origin) {
-      const todo = new TodoClient(session(origin, "feed"));
-      const { item, id } = await todo.create({ Name: "one" });
-      const watcher = new Watcher(todo);
-      same((await watcher.next("snapshot")) as unknown, { items: [{ item: { ID: id, Name: "one" }, position: 1 }] });
-      await watcher.state("live");
-      const { id: second } = await todo.create({ Name: "two" });
-      const created = await watcher.next("changed");
-      same(created as unknown, { id: second, item: { ID: second, Name: "two" }, position: 2 });
-      if (created.kind === "changed") await todo.update({ ...created.item, Done: true }, { ifMatch: created.etag });
-      same((await watcher.next("changed")) as unknown, { item: { ID: second, Name: "two", Done: true } });
-      await todo.remove(item.ID);
-      same((await watcher.next("removed")) as unknown, { id });
-      await watcher.stop();
-    },
-  },
-  {
-    title: "a change feed that breaks is reported, connected again, and continued where it broke",
-    async run(origin) {
-      const url = session(origin, "feed");
-      const todo = new TodoClient(url);
-      const watcher = new Watcher(todo);
-      await watcher.next("snapshot");
-      await watcher.state("live");
-      await todo.create({ Name: "told before" });
-      await watcher.next("changed");
-      await fetch(`${url}/cut`);
-      await watcher.state("lost");
-      const { id } = await todo.create({ Name: "while away" });
-      same((await watcher.next("changed")) as unknown, { id });
-      await watcher.state("live");
-      await watcher.stop();
-    },
-  },
-  {
-    title: "watch() yields a new snapshot if the change feed cannot say what was missed",
-    async run(origin) {
-      const url = session(origin, "feed");
-      const todo = new TodoClient(url);
-      const watcher = new Watcher(todo);
-      await watcher.next("snapshot");
-      await watcher.state("live");
-      await fetch(`${url}/forget`);
-      await fetch(`${url}/cut`);
-      await watcher.state("lost");
-      await watcher.next("snapshot");
-      const { id } = await todo.create({ Name: "later" });
-      await watcher.next("changed");
-      await fetch(`${url}/resync`);
-      same((await watcher.next("snapshot")) as unknown, { items: [{ id }] });
-      const { id: next } = await todo.create({ Name: "after" });
-      same((await watcher.next("changed")) as unknown, { id: next });
-      await watcher.stop();
-    },
-  },
-  {
-    title: "watch() polls a server whose CORS rules allow only requests for items",
+    title:
+      "watch() polls a server that sends a page instead of a feed, or whose CORS rules allow only requests for items",
     async run(origin) {
       const credentials = { username: "ann", password: "makes browsers ask before they send" };
-      const todo = new TodoClient(session(origin, "closed"), { credentials });
-      const watcher = new Watcher(todo, { pollMs: 20 });
-      await watcher.state("polling");
-      const { id } = await todo.create({ Name: "x" });
-      same((await watcher.next("changed")) as unknown, { id });
-      await watcher.stop();
-    },
-  },
-  {
-    title: "watch() polls a server that sends a page instead of a change feed",
-    async run(origin) {
-      const todo = new TodoClient(session(origin, "pages"));
-      const watcher = new Watcher(todo, { pollMs: 20 });
-      same((await watcher.next("snapshot")) as unknown, { items: [] });
-      await watcher.state("polling");
-      const { id } = await todo.create({ Name: "x" });
-      same((await watcher.next("changed")) as unknown, { id });
-      await watcher.stop();
+      for (const kind of ["pages", "closed"]) {
+        const watcher = new Watcher(new TodoClient(session(origin, kind), { credentials }), { pollMs: 20 });
+        await watcher.state("polling");
+        await watcher.next("snapshot");
+        await watcher.next("snapshot");
+        await watcher.stop();
+      }
     },
   },
 ];
@@ -596,13 +415,6 @@ class Watcher {
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
-function clientWith<Item>(
-  deployment: Deployment,
-  codec: NonNullable<TodoClientOptions<Item>["codec"]>,
-): TodoClient<Item> {
-  return new TodoClient(deployment.url, { form: deployment.form, credentials: deployment.credentials, codec });
 }
 
 function session(origin: string, kind: string): string {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LiveList, TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
+import { OfflineList } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
@@ -39,6 +40,29 @@ async function follow(list: LiveList<TodoItem>) {
   return follower;
 }
 
+/** What a list sees of a web page. */
+function openPage() {
+  const page = Object.assign(new EventTarget(), { visibilityState: "visible" });
+  const window = new EventTarget();
+  const globals = {
+    document: page,
+    addEventListener: window.addEventListener.bind(window),
+    removeEventListener: window.removeEventListener.bind(window),
+  };
+  for (const [name, value] of Object.entries(globals)) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, name);
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+    closes.unshift(() =>
+      before ? Object.defineProperty(globalThis, name, before) : Reflect.deleteProperty(globalThis, name),
+    );
+  }
+  const show = (visibilityState: "visible" | "hidden") => {
+    page.visibilityState = visibilityState;
+    page.dispatchEvent(new Event("visibilitychange"));
+  };
+  return { show, network: (name: "offline" | "online") => window.dispatchEvent(new Event(name)) };
+}
+
 const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
 const kind = (list: LiveList<TodoItem>) => list.getSnapshot().status.connection.kind;
 
@@ -61,6 +85,8 @@ describe("snapshots", () => {
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
     await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
     await eventually(() => expect(names(list)).toEqual(["Two"]));
+    await service.create(item(ids.one, '"Name":"One"'));
+    await eventually(() => expect(names(list)).toEqual(["Two", "One"]));
   });
 
   test("a snapshot stays the same object until something changes, and items that did not change stay the same", async () => {
@@ -92,52 +118,6 @@ describe("snapshots", () => {
     // together.
     expect(second.calls).toBeLessThan(10);
   });
-
-  test("items whose changes arrive in another order are still in the order of the list", async () => {
-    const { service, todo } = await open();
-    const list = todo.liveList();
-    const { unsubscribe } = await follow(list);
-    unsubscribe();
-    await eventually(() => kind(list) === "stopped");
-    for (const id of [ids.one, ids.two]) await service.create(item(id, '"Name":"before"'));
-    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"after"'));
-    await follow(list);
-    await eventually(() => expect(names(list)).toEqual(["after", "before"]));
-  });
-
-  test("an entry is kept if a new snapshot of the same store says nothing new about it", async () => {
-    const { service, network } = await open();
-    for (const id of [ids.one, ids.two]) await service.create(item(id, '"Name":"before"'));
-    let forgets = false;
-    const fetch = (url: string, init: RequestInit) => {
-      const wrong = url.replace(/since=.*/, "since=unknown-1");
-      const isForgotten = forgets && wrong !== url;
-      if (isForgotten) forgets = false;
-      return network.fetch(isForgotten ? wrong : url, init);
-    };
-    const list = new TodoClient("http://localhost/", { fetch }).liveList();
-    await follow(list);
-    const before = list.getSnapshot();
-    await service.send("PUT", "/api/todoitems/", item(ids.two, '"Name":"after"'));
-    await eventually(() => list.getSnapshot() !== before);
-    forgets = true;
-    list.reconnect();
-    await eventually(() => network.exchanges.filter((exchange) => exchange === "/changes/delta 200").length === 2);
-    await eventually(() => kind(list) === "live");
-    expect(list.getSnapshot().items[0]).toBe(before.items[0] as WatchedItem<TodoItem>);
-    expect(list.getSnapshot().items[1]?.item.Name).toBe("after");
-  });
-
-  test("an item that was deleted and created again moves to the end", async () => {
-    const { service, todo } = await open();
-    await service.create(item(ids.one, '"Name":"One"'));
-    await service.create(item(ids.two, '"Name":"Two"'));
-    const list = todo.liveList();
-    await follow(list);
-    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
-    await service.create(item(ids.one, '"Name":"One"'));
-    await eventually(() => expect(names(list)).toEqual(["Two", "One"]));
-  });
 });
 
 describe("subscriptions", () => {
@@ -157,6 +137,7 @@ describe("subscriptions", () => {
     expect(network.exchanges).toEqual([
       "/changes/delta 200",
       "/changes/events?since=… 200 events",
+      "/changes/delta?since=… 200",
       "/changes/events?since=… 200 events",
     ]);
   });
@@ -169,22 +150,69 @@ describe("subscriptions", () => {
     await follow(list);
     expect(network.exchanges).toEqual(["/changes/delta 200", "/changes/events?since=… 200 events"]);
   });
+});
 
-  test("a function that subscribes twice has two subscriptions, and each of them ends separately", async () => {
+describe("in a web page", () => {
+  test("a list closes its feed when the page is hidden for two seconds, and opens it when the page is visible", async () => {
     const { service, todo } = await open();
+    const page = openPage();
     const list = todo.liveList();
-    let calls = 0;
-    const listener = () => {
-      calls++;
-    };
-    const ends = [list.subscribe(listener), list.subscribe(listener)];
-    await eventually(() => kind(list) === "live");
-    ends[0]?.();
-    calls = 0;
-    await service.create(item(ids.one));
-    await eventually(() => calls === 1);
-    ends[1]?.();
+    await follow(list);
+    page.show("hidden");
     await eventually(() => kind(list) === "stopped");
+    await service.create(item(ids.one, '"Name":"One"'));
+    page.show("visible");
+    await eventually(() => expect(names(list)).toEqual(["One"]));
+    expect(kind(list)).toBe("live");
+  });
+
+  test("an offline list in a hidden page stays connected while it has edits to send", async () => {
+    const { service, network, todo } = await open();
+    const page = openPage();
+    const list = new OfflineList(todo);
+    closes.push(
+      () => list.close(),
+      list.subscribe(() => {}),
+    );
+    const connection = () => list.getSnapshot().status.connection.kind;
+    await eventually(() => connection() === "live");
+    network.state = 503;
+    const id = await list.add({ Name: "One" });
+    const other = todo.liveList();
+    closes.push(other.subscribe(() => {}));
+    page.show("hidden");
+    await eventually(() => kind(other) === "stopped");
+    expect(connection()).not.toBe("stopped");
+    network.state = "up";
+    list.retry();
+    await eventually(async () => expect(await service.list()).toContain(id));
+    await eventually(() => connection() === "stopped");
+  });
+
+  test("after an event offline or online, and after a write that fails, a list says at once what it has found", async () => {
+    const { network, todo } = await open();
+    const page = openPage();
+    const list = new OfflineList(todo);
+    closes.push(
+      () => list.close(),
+      list.subscribe(() => {}),
+    );
+    const connection = () => list.getSnapshot().status.connection.kind;
+    await eventually(() => connection() === "live");
+    const feeds = () => network.exchanges.filter((exchange) => exchange.endsWith("events")).length;
+    // The browser is wrong, as with a service on the same machine.
+    page.network("offline");
+    await eventually(() => feeds() === 2 && connection() === "live");
+    network.state = "down";
+    page.network("offline");
+    await eventually(() => connection() === "lost");
+    network.state = "up";
+    page.network("online");
+    await eventually(() => connection() === "live");
+    // The feed is still open, but the next request cannot reach the service.
+    network.state = "down";
+    await list.add({ Name: "One" });
+    await eventually(() => connection() === "lost");
   });
 });
 
@@ -251,10 +279,33 @@ describe("failures", () => {
     );
   });
 
-  test("reconnect() without subscribers sends nothing", async () => {
-    const { network, todo } = await open();
-    todo.liveList().reconnect();
-    expect(network.requests).toEqual([]);
+  test("watch() continues where the feed broke, and yields a snapshot if the service has forgotten what was missed", async () => {
+    const { service, network } = await open();
+    let forgets = false;
+    const fetch = (url: string, init: RequestInit) =>
+      network.fetch(forgets ? url.replace(/since=.*/, "since=unknown-1") : url, init);
+    const todo = new TodoClient("http://localhost/", { fetch });
+    const states: string[] = [];
+    const events = todo.watch({ onState: ({ kind }) => states.push(kind) });
+    closes.push(() => events.return());
+    expect((await events.next()).value).toMatchObject({ kind: "snapshot", items: [] });
+    const next = events.next();
+    await eventually(() => states.includes("live"));
+    await service.create(item(ids.one, '"Name":"One"'));
+    expect((await next).value).toMatchObject({ kind: "changed", item: { Name: "One" }, etag: expect.any(String) });
+    network.breakFeeds();
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    const removed = (await events.next()).value;
+    expect(removed).toMatchObject({ kind: "removed", id: ids.one });
+    const later = todo.watch({ since: removed?.token });
+    closes.push(() => later.return());
+    await service.create(item(ids.two, '"Name":"Two"'));
+    expect((await later.next()).value).toMatchObject({ kind: "changed", id: ids.two });
+    expect((await events.next()).value).toMatchObject({ kind: "changed", id: ids.two });
+    forgets = true;
+    network.breakFeeds();
+    expect((await events.next()).value).toMatchObject({ kind: "snapshot", items: [{ id: ids.two }] });
+    expect(states.slice(0, 3)).toEqual(["live", "lost", "live"]);
   });
 
   test("on a server without a change feed, the list is polled, and unchanged items stay the same objects", async () => {

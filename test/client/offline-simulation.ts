@@ -207,10 +207,6 @@ class Simulation {
       ),
     };
     device.tabs.push(tab);
-    // Without a copy there is no token, and a whole list does not say what was removed.
-    if (![...device.values.keys()].some((key) => key.endsWith("/copy")))
-      for (const edit of this.#edits.values())
-        if (edit.actor === device.name && edit.field === "ID") this.#forgotten.add(edit.id);
     await this.#act(tab, () => tab.list.subscribe(() => {}));
   }
 
@@ -457,8 +453,17 @@ class Simulation {
     return own.some((one) => one.value === value);
   }
 
-  /** The items whose tombstone was forgotten, by the service or because the device has no token to ask with. */
+  /** The items of which nobody can tell whether they were created, because their device could only get a whole list. */
   readonly #forgotten = new Set<string>();
+
+  /** A whole list does not say what was removed. It is allowed if the device has no token, or if it is too old. */
+  #noteWholeList({ device }: Tab, { path, query }: SimulatedRequest, { feedFrom, body = "" }: SimulatedReply): void {
+    const hasToken = [...device.values.keys()].some((key) => key.endsWith("/copy"));
+    const isWhole = path === "/changes/delta" && body.includes('"whole":true') && (query !== "" || !hasToken);
+    if (!isWhole && feedFrom !== "resync") return;
+    for (const edit of this.#edits.values())
+      if (edit.actor === device.name && edit.field === "ID") this.#forgotten.add(edit.id);
+  }
 
   async #fault(): Promise<void> {
     const device = this.#pick(this.#devices);
@@ -469,7 +474,7 @@ class Simulation {
       if (this.#chance(0.3)) tab.storageFails = true;
       else tab.crashes = this.#chance(0.5) ? "before" : "after";
     } else if (roll < 0.7) {
-      if (this.#chance(0.1)) this.#forgetTombstones();
+      if (this.#chance(0.1)) this.#service.forgetTombstones();
       await this.#breakFeeds(() => true);
     } else if (roll < 0.8) this.#backups.push(this.#service.backup());
     else if (roll < 0.85 && this.#backups.length > 0 && !this.#service.isPlain) await this.#restore();
@@ -481,18 +486,10 @@ class Simulation {
     if (device.isCut) await this.#breakFeeds(({ message }) => message.tab.device === device);
   }
 
-  #forgetTombstones(): void {
-    // A device whose token is older gets a whole list from now on, so this concerns all items that are under way.
-    for (const edit of this.#edits.values()) if (edit.field === "ID") this.#forgotten.add(edit.id);
-    this.#service.forgetTombstones();
-  }
-
   async #restore(): Promise<void> {
     const backup = this.#pick(this.#backups);
     this.#service.restore(backup);
     this.#created = new Map([...backup.items.keys()].map((id) => [id, 1]));
-    // A token from before the restore gets a whole list, too.
-    for (const edit of this.#edits.values()) if (edit.field === "ID") this.#forgotten.add(edit.id);
     for (const edit of this.#edits.values()) {
       if (edit.stored > 0 && this.#service.fieldsOf(edit.id)?.[edit.field] !== edit.value)
         this.counts.goneAfterRestore++;
@@ -542,8 +539,8 @@ class Simulation {
   #carry(message: Message): void {
     const { tab, resolve, reject } = message;
     const { feedFrom } = message.reply ?? {};
-    // A restore breaks the feeds, also one whose response is still under way.
-    const isBroken = typeof feedFrom === "object" && feedFrom.epoch !== this.#service.epoch;
+    // A restore breaks the feeds, and so do forgotten tombstones, also one whose response is still under way.
+    const isBroken = typeof feedFrom === "object" && !this.#service.knows(feedFrom);
     const isLost = isBroken || (!this.#isCalm && (tab.device.isCut || this.#chance(0.05)));
     if (message.reply === undefined && !isLost) {
       this.#arrive(message);
@@ -559,6 +556,7 @@ class Simulation {
     // A server that fails may have stored the request before.
     if (refusal === 500 && this.#chance(0.5)) this.#service.refusal = undefined;
     message.reply = this.#service.handle(message.tab.device.name, message.request);
+    this.#noteWholeList(message.tab, message.request, message.reply);
     if (message.request.method === "DELETE" && message.reply.status === 404)
       for (const edit of this.#edits.values())
         if (edit.field === "removed" && message.request.path.endsWith(edit.id)) edit.wasStored = true;
@@ -655,9 +653,11 @@ class Simulation {
         });
         this.#fail(`the devices do not settle:\n${states.join("\n")}`);
       }
-      for (const tab of tabs())
-        if (tab.list.getSnapshot().pending.some(({ state }) => ["conflict", "held", "refused"].includes(state)))
-          await this.#decide(tab);
+      for (const tab of tabs()) {
+        const { pending, status } = tab.list.getSnapshot();
+        if (status.needsCredentials) await this.#act(tab, () => tab.list.retry());
+        if (pending.some(({ state }) => ["conflict", "held", "refused"].includes(state))) await this.#decide(tab);
+      }
       if (this.#deliverable().length > 0 && this.#chance(0.95)) await this.#networkActs();
       else await this.#fireTimer();
     }

@@ -103,12 +103,12 @@ export class SimulatedService {
     const { method, path, query } = request;
     if (this.refusal !== undefined) return { status: this.refusal };
     if (path.startsWith("/changes/") && this.isPlain) return { status: 404 };
-    const since = /since=(\w+)-(\d+)/.exec(query);
-    const version = since && since[1] === this.epoch ? Number(since[2]) : -1;
-    const isKnown = version >= this.#forgottenTo && version <= this.version;
-    if (path === "/changes/delta") return this.#delta(isKnown ? version : undefined);
+    const [, epoch = "", digits = ""] = /since=(\w+)-(\d+)/.exec(query) ?? [];
+    const since = { epoch, version: Number(digits) };
+    const isKnown = this.knows(since);
+    if (path === "/changes/delta") return this.#delta(isKnown ? since.version : undefined);
     if (path === "/changes/events")
-      return { status: 200, type: "text/event-stream", feedFrom: isKnown ? { version, epoch: this.epoch } : "resync" };
+      return { status: 200, type: "text/event-stream", feedFrom: isKnown ? since : "resync" };
     if (method === "GET" && path === "/api/todoitems/")
       return {
         status: 200,
@@ -117,6 +117,11 @@ export class SimulatedService {
         etag: this.isPlain ? undefined : this.#tag(this.version),
       };
     return this.#operate(actor, request);
+  }
+
+  /** Whether it can still say what has changed since then. */
+  knows({ epoch, version }: { readonly epoch: string; readonly version: number }): boolean {
+    return epoch === this.epoch && version >= this.#forgottenTo && version <= this.version;
   }
 
   /** The changes after a version, as the feed sends them. */

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { jsonText, TodoClient } from "../../src/client/index.ts";
 import { idOf, newId, sameContent } from "../../src/client/item-text.ts";
+import { nestingDepthMax } from "../../src/items/todo-item.ts";
 
 /** An endless list, generated as it is read. `pulls` counts the chunks that were requested. */
 function endlessList() {
@@ -45,6 +46,10 @@ describe("items()", () => {
 });
 
 describe("addresses", () => {
+  test.each(["", "/", "/api", "/api/todoitems", "/api/todoitems/"])("the address may end with %p", (suffix) => {
+    expect(new TodoClient(`http://server.example/base${suffix}`).url).toBe("http://server.example/base/api/todoitems/");
+  });
+
   // Deno has a global `location` that is undefined.
   for (const location of [undefined, new URL("http://page.example/list/")]) {
     test(`an absolute address always works, a relative one only in a page (the global location is ${location})`, () => {
@@ -60,6 +65,17 @@ describe("addresses", () => {
       }
     });
   }
+});
+
+test("an item that is nested as deeply as the service allows is read from a list and from a refusal", async () => {
+  const id = "00000000-0000-4000-8000-000000000000";
+  const deepest = `{"ID":"${id}","Deep":${"[".repeat(nestingDepthMax - 1)}${"]".repeat(nestingDepthMax - 1)}}`;
+  const headers = { "Content-Type": "application/problem+json" };
+  const fetch = async (_url: string, { method }: RequestInit) =>
+    method === "GET" ? new Response(`[${deepest}]`) : new Response(`{"current":${deepest}}`, { status: 412, headers });
+  const todo = new TodoClient("http://unused.example", { codec: jsonText, fetch });
+  expect(await todo.list()).toEqual([deepest]);
+  await expect(todo.update(deepest, { ifMatch: '"other"' })).rejects.toMatchObject({ current: deepest });
 });
 
 describe("item texts", () => {
@@ -173,7 +189,7 @@ describe("answers that cannot be read", () => {
   test("the error for an answer that is not an item names the mistake once", async () => {
     await expect(conflicting("[]").get(id)).rejects.toHaveProperty(
       "message",
-      expect.stringMatching(/^GET \S+: the answer cannot be used: A TodoItem is a JSON object[^()]*$/),
+      expect.stringMatching(/^GET \S+: the response cannot be used: A TodoItem is a JSON object[^()]*$/),
     );
   });
 

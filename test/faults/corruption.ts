@@ -8,12 +8,15 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program } from "../program.ts";
+import { type Items, Ledger, Writer } from "../torture/ledger.ts";
 import type { Part, Tally } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
-import { areEqual, type Items, readStore } from "./stored-items.ts";
+import { areEqual, readStore } from "./stored-items.ts";
 
 const pageBytes = 4096;
 const flipsPerStore = 400;
+/** Making a store takes a while, so it is damaged a few times even if the time is over. */
+const flipsMin = 20;
 const writesIntoStore = 260;
 const writesIntoLog = 60;
 
@@ -32,14 +35,17 @@ export const corruptionPart: Part = {
     "A damaged store is refused with a sentence, or every item is served exactly as it was written. Of a damaged log, SQLite reads what is before the damage.",
   weight: 4,
   secondsMin: 4,
+  shortSeconds: 3,
   async run({ random, tally, goOn }) {
     while (goOn()) {
       const folder = temporaryFolder();
       try {
         const path = join(folder.path, "store.db");
-        const atRest = await makeStore(path, random);
-        const withLog = await appendToLog(path, atRest, random);
-        for (let flip = 0; flip < flipsPerStore && goOn(); flip++) {
+        const ledger = new Ledger();
+        const writer = new Writer(ledger, random);
+        const atRest = await makeStore(path, ledger, writer);
+        const withLog = await appendToLog(path, ledger, writer);
+        for (let flip = 0; flip < flipsMin || (flip < flipsPerStore && goOn()); flip++) {
           await damageOnce(join(folder.path, `${flip}.db`), random.chance(0.5) ? atRest : withLog, random, tally);
         }
       } finally {
@@ -50,48 +56,27 @@ export const corruptionPart: Part = {
 };
 
 /** A store with overflow pages, tombstones (rows of deleted items) and free pages, stopped cleanly. */
-async function makeStore(path: string, random: Random): Promise<Sample> {
+async function makeStore(path: string, ledger: Ledger, writer: Writer): Promise<Sample> {
   const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
-  const items = new Map<string, string>();
-  for (let count = 0; count < writesIntoStore; count++) await write(program, random, items);
+  for (let count = 0; count < writesIntoStore; count++) await writer.write(program);
   // Large items leave free pages when they are deleted.
-  for (let count = 0; count < 5; count++) {
-    const id = crypto.randomUUID();
-    await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"y".repeat(30_000)}"}`);
-    await program.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
-  }
+  for (let count = 0; count < 5; count++) await ledger.delete(program, (await ledger.create(program, 30_000)).id);
   await program.stop();
-  return { store: readFileSync(path), log: undefined, record: readFileSync(`${path}-record`), items, earlier: [] };
+  const record = readFileSync(`${path}-record`);
+  return { store: readFileSync(path), log: undefined, record, items: ledger.items, earlier: [] };
 }
 
 /** The same store after more writes and a kill: the writes are in the log, each in a transaction of its own. */
-async function appendToLog(path: string, { items: first }: Sample, random: Random): Promise<Sample> {
+async function appendToLog(path: string, ledger: Ledger, writer: Writer): Promise<Sample> {
   const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
-  const items = new Map(first);
   const earlier: Items[] = [];
   for (let count = 0; count < writesIntoLog; count++) {
-    earlier.push(new Map(items));
-    await write(program, random, items);
+    earlier.push(ledger.items);
+    await writer.write(program);
   }
   await program.stop("SIGKILL");
   const [log, record] = [readFileSync(`${path}-wal`), readFileSync(`${path}-record`)];
-  return { store: readFileSync(path), log, record, items, earlier };
-}
-
-async function write(program: Program, random: Random, items: Map<string, string>): Promise<void> {
-  const known = items.size > 0 && random.chance(0.4) ? random.pick([...items.keys()]) : undefined;
-  const id = known ?? crypto.randomUUID();
-  const path = `/api/todoitems/${id}`;
-  if (known !== undefined && random.chance(0.4)) {
-    await program.fetch(path, { method: "DELETE" });
-    items.delete(id);
-    return;
-  }
-  const size = random.chance(0.05) ? 12_000 : random.below(800);
-  const json = `{"ID":"${id}","n":${random.below(1000)},"Notes":"${"x".repeat(size)}"}`;
-  const { ok, status } = await program.send(known === undefined ? "POST" : "PUT", path, json);
-  if (!ok) throw new Error(`a write was answered with ${status}`);
-  items.set(id, json);
+  return { store: readFileSync(path), log, record, items: ledger.items, earlier };
 }
 
 async function damageOnce(path: string, sample: Sample, random: Random, tally: Tally): Promise<void> {

@@ -9,6 +9,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program } from "../program.ts";
+import { Ledger } from "../torture/ledger.ts";
 import type { Part, Tally } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
 import { readStore } from "./stored-items.ts";
@@ -29,6 +30,7 @@ export const fullDiskPart: Part = {
   name: "full disk",
   promise: "A full disk refuses writes and keeps answering reads; nothing answered is lost, nothing refused is stored.",
   weight: 2,
+  shortSeconds: 1,
   missing: () => (process.platform === "win32" ? "it needs a small file system or ulimit" : undefined),
   async run({ random, tally, goOn }) {
     while (goOn()) await fillDisk(random, tally);
@@ -43,60 +45,40 @@ async function fillDisk(random: Random, tally: Tally): Promise<void> {
   tally.count(isMounted ? "on a small file system" : "with a limit on the size of files");
   const ballast = join(disk, "ballast");
   const path = join(disk, "store.db");
-  const answers = new Map<string, number>();
+  const ledger = new Ledger();
   let program: Program | undefined;
   try {
     writeFileSync(ballast, Buffer.alloc(isMounted ? ballastBytes : 0));
     const args = ["--port", "0", "--store", `sqlite:${path}`];
     program = await Program.start({ args, ...(isMounted ? {} : { launcher: limited }) });
-    await fill(program, random, answers, tally);
+    await fill(program, random, ledger);
     tally.faults++;
     if ((await program.fetch("/api/todoitems/")).status !== 200) tally.noteWrong("the list is refused on a full disk");
     if (isMounted) {
       rmSync(ballast);
-      if ((await create(program, answers, 100, tally)) !== 201)
+      if ((await ledger.create(program, 100)).outcome !== "stored")
         tally.noteWrong("a write is refused although there is room");
     }
     await program.stop("SIGKILL");
     // Opening and closing the store also need some room. By now, the small file system has room again.
     const stored = await readStore(path);
     if (stored instanceof Error) tally.noteWrong(`the store does not open: ${stored.message}`);
-    else verify(answers, new Set(stored.keys()), tally);
+    else ledger.check(stored, tally);
   } finally {
+    tally.operations += ledger.writes.length;
+    tally.count("refused", ledger.count("refused"));
     await program?.stop("SIGKILL");
     if (isMounted) run("umount", disk);
     folder.dispose();
   }
 }
 
-/**
- * Creates items, four at a time. Stops once `refusalsAtMost` creates in a row were refused, or `writesAtMost` creates
- * were answered.
- */
-async function fill(program: Program, random: Random, answers: Map<string, number>, tally: Tally): Promise<void> {
-  for (let refusals = 0; refusals < refusalsAtMost && answers.size < writesAtMost; ) {
+/** Creates items, four at a time, until many in a row were refused or enough were answered. */
+async function fill(program: Program, random: Random, ledger: Ledger): Promise<void> {
+  for (let refusals = 0; refusals < refusalsAtMost && ledger.writes.length < writesAtMost; ) {
     const sizes = Array.from({ length: 4 }, () => random.below(40_000));
-    const statuses = await Promise.all(sizes.map((size) => create(program, answers, size, tally)));
-    for (const status of statuses) {
-      if (status !== 201 && status !== 503) throw new Error(`a create on a full disk was answered with ${status}`);
-      refusals = status === 503 ? refusals + 1 : 0;
-    }
-  }
-}
-
-async function create(program: Program, answers: Map<string, number>, size: number, tally: Tally): Promise<number> {
-  const id = crypto.randomUUID();
-  const { status } = await program.send("POST", "/api/todoitems/", `{"ID":"${id}","Notes":"${"x".repeat(size)}"}`);
-  answers.set(id, status);
-  tally.operations++;
-  if (status === 503) tally.count("refused");
-  return status;
-}
-
-function verify(answers: ReadonlyMap<string, number>, stored: ReadonlySet<string>, tally: Tally): void {
-  for (const [id, status] of answers) {
-    if (status === 201 && !stored.has(id)) tally.noteLost(`an answered write is lost: ${id}`);
-    if (status === 503 && stored.has(id)) tally.noteWrong(`a refused write is stored: ${id}`);
+    const writes = await Promise.all(sizes.map((size) => ledger.create(program, size)));
+    for (const { outcome } of writes) refusals = outcome === "refused" ? refusals + 1 : 0;
   }
 }
 

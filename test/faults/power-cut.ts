@@ -6,17 +6,18 @@
 //
 //   npm run torture -- --only "power cuts" --minutes 5
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../../src/collection/engine.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
+import { type Items, Ledger, type Write, Writer } from "../torture/ledger.ts";
 import { missingStrace, type Part, type Tally, type Turn } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
 import { type DiskEvent, readDiskTrace, tracing } from "./disk-trace.ts";
 import { SimulatedDisk } from "./simulated-disk.ts";
-import { type Items, readStore } from "./stored-items.ts";
+import { readStore } from "./stored-items.ts";
 
 const writerCount = 16;
 /**
@@ -26,19 +27,14 @@ const writerCount = 16;
 const operationsEach = [30, 30, 150];
 const shortTurnSeconds = 10;
 const cutsPerRecording = 60;
-
-/** One write. Its JSON is undefined if it was a delete. */
-interface Operation {
-  readonly id: string;
-  readonly json: string | undefined;
-  /** Undefined for a delete, because its answer has no ETag. */
-  readonly etag: string | undefined;
-}
+/** A recording takes a while, so some cuts are tried even if the time is over. */
+const cutsMin = 10;
 
 interface Recording {
   readonly before: ReadonlyMap<string, Buffer>;
   readonly events: readonly DiskEvent[];
-  readonly writers: readonly (readonly Operation[])[];
+  readonly ledger: Ledger;
+  readonly writers: readonly Writer[];
 }
 
 export const powerCutPart: Part = {
@@ -46,24 +42,24 @@ export const powerCutPart: Part = {
   promise: "After a power cut that drops unsynced data, every answered write is there and no write in part.",
   weight: 5,
   secondsMin: 4,
+  shortSeconds: 2,
   missing: missingStrace,
   run: (turn) =>
     eachRecording(turn, async (recording, folder) => {
       const { random, tally, goOn } = turn;
       const disk = new SimulatedDisk(recording.before);
       let next = 0;
-      for (const moment of moments(random, recording.events.length)) {
-        if (!goOn()) break;
+      for (const [cut, moment] of moments(random, recording.events.length).entries()) {
+        if (cut >= cutsMin && !goOn()) break;
         for (; next < moment; next++) disk.apply(recording.events[next] ?? { kind: "answer", etags: [] });
         tally.faults++;
         writeFiles(folder, disk.cut(random));
         const stored = await readStore(join(folder, "store.db"));
         if (stored instanceof StoreError)
           tally.noteWrong(`the store does not open after a power cut: ${stored.message}`);
-        else compare(recording, moment, stored, tally);
+        else recording.ledger.check(stored, tally, answeredBefore(recording, moment));
       }
-      // If time ran out before the first power cut, there is no store to start the program with.
-      if (existsSync(folder)) await startProgram(folder, tally);
+      await startProgram(folder, tally);
     }),
 };
 
@@ -101,7 +97,7 @@ async function eachRecording(
     const length = seconds < shortTurnSeconds ? Math.min(...operationsEach) : random.pick(operationsEach);
     try {
       const recording = await record(join(folder.path, "live"), random, length);
-      tally.operations += recording.writers.reduce((sum, { length }) => sum + length, 0);
+      tally.operations += recording.ledger.writes.length;
       await attack(recording, join(folder.path, "cut"));
     } finally {
       folder.dispose();
@@ -117,29 +113,16 @@ async function record(folder: string, random: Random, length: number): Promise<R
   const before = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
   const trace = join(folder, "..", "trace.txt");
   const program = await Program.start({ args, launcher: tracing(trace) });
-  const writers = await Promise.all(Array.from({ length: writerCount }, () => write(program, random, length)));
+  const ledger = new Ledger();
+  const writers = Array.from({ length: writerCount }, () => new Writer(ledger, random));
+  await Promise.all(
+    writers.map(async (writer) => {
+      for (let n = 0; n < length; n++) await writer.write(program);
+    }),
+  );
   await program.stop(random.chance(0.5) ? "SIGTERM" : "SIGKILL");
   await eventually(() => /\+\+\+ (exited|killed).*\n$/.test(readFileSync(trace, "latin1").slice(-100)), "strace ends");
-  return { before, events: readDiskTrace(readFileSync(trace, "latin1"), folder), writers };
-}
-
-async function write(program: Program, random: Random, length: number): Promise<Operation[]> {
-  const operations: Operation[] = [];
-  const own: string[] = [];
-  for (let n = 0; n < length; n++) {
-    const known = own.length > 0 && random.chance(0.5) ? random.pick(own) : undefined;
-    const id = known ?? crypto.randomUUID();
-    const method = known === undefined ? "POST" : random.chance(0.6) ? "PUT" : "DELETE";
-    const notes = "x".repeat(random.chance(0.05) ? 20_000 : random.below(600));
-    const json = method === "DELETE" ? undefined : `{"ID":"${id}","n":${n},"Notes":"${notes}"}`;
-    const path = `/api/todoitems/${id}`;
-    const response = await (json === undefined ? program.fetch(path, { method }) : program.send(method, path, json));
-    if (!response.ok) throw new Error(`${method} was answered with ${response.status}`);
-    if (method === "POST") own.push(id);
-    if (method === "DELETE") own.splice(own.indexOf(id), 1);
-    operations.push({ id, json, etag: response.headers.get("etag") ?? undefined });
-  }
-  return operations;
+  return { before, events: readDiskTrace(readFileSync(trace, "latin1"), folder), ledger, writers };
 }
 
 function moments(random: Random, length: number): number[] {
@@ -155,60 +138,27 @@ function writeFiles(folder: string, files: ReadonlyMap<string, Buffer>): void {
 }
 
 /**
- * How many writes of this writer had certainly been answered at this moment. A writer waits for each answer, so all
- * writes before an answered one were answered too.
+ * Tells which writes had certainly been answered at this moment. A writer waits for each answer, so all its writes before
+ * an answered one were answered too. The trace shows no answers to deletes, because these have no ETag.
  */
-function answeredBefore({ events }: Recording, moment: number, operations: readonly Operation[]): number {
+function answeredBefore({ events, writers }: Recording, moment: number): (write: Write) => boolean {
   const seen = new Set(events.slice(0, moment).flatMap((event) => (event.kind === "answer" ? event.etags : [])));
-  return operations.findLastIndex(({ etag }) => etag !== undefined && seen.has(etag)) + 1;
-}
-
-/** The items of a writer after its first `count` operations. */
-function itemsAfter(operations: readonly Operation[], count: number): Map<string, string> {
-  const items = new Map<string, string>();
-  for (const { id, json } of operations.slice(0, count)) {
-    if (json === undefined) items.delete(id);
-    else items.set(id, json);
-  }
-  return items;
-}
-
-function compare(recording: Recording, moment: number, stored: Items, tally: Tally): void {
-  const others = new Set(stored.keys());
-  for (const operations of recording.writers) {
-    const own = new Set(operations.map(({ id }) => id));
-    for (const id of own) others.delete(id);
-    const found = [...own].filter((id) => stored.has(id)).length;
-    const agrees = (count: number) => {
-      const items = itemsAfter(operations, count);
-      return items.size === found && [...items].every(([id, json]) => stored.get(id) === json);
-    };
-    const answered = answeredBefore(recording, moment, operations);
-    // After the last answer in the trace, the next create or update may be under way. The deletes before that write may
-    // be done too. The trace cannot tell, because answers to deletes have no ETag.
-    const underWay = operations.findIndex(({ json }, index) => index >= answered && json !== undefined);
-    const most = underWay === -1 ? operations.length : underWay + 1;
-    if (counts(answered, most).some(agrees)) continue;
-    const earlier = counts(0, answered - 1).some(agrees);
-    const text = `cut at event ${moment} of ${recording.events.length}, after ${answered} answered writes of a writer`;
-    if (earlier) tally.noteLost(`${text}: the newest are gone`);
-    else tally.noteWrong(`${text}: its items are in no state that they ever had`);
-  }
-  if (others.size > 0) tally.noteWrong(`there are items that nobody created: ${[...others].join()}`);
-}
-
-function counts(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const answered = new Set(
+    writers.flatMap(({ writes }) =>
+      writes.slice(0, writes.findLastIndex(({ etag }) => etag !== undefined && seen.has(etag)) + 1),
+    ),
+  );
+  return (write) => answered.has(write);
 }
 
 /** Counts what a lying disk has lost. Whatever is served must still have been written by somebody. */
 function countLosses(recording: Recording, moment: number, stored: Items, tally: Tally): void {
   tally.count("opened");
-  const written = new Set(recording.writers.flat().map(({ json }) => json));
+  const written = new Set(recording.ledger.writes.map(({ json }) => json));
   for (const json of stored.values()) if (!written.has(json)) tally.noteWrong(`nobody wrote this: ${json}`);
-  for (const operations of recording.writers) {
-    const answered = answeredBefore(recording, moment, operations);
-    const last = operations[answered - 1];
+  const isAnswered = answeredBefore(recording, moment);
+  for (const { writes } of recording.writers) {
+    const last = writes.findLast(isAnswered);
     if (last && stored.get(last.id) !== last.json) tally.count("writers whose newest answered write is gone");
   }
 }

@@ -3,9 +3,7 @@
 
 import { StoreError } from "../../src/collection/engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-
-/** The JSON of every item by ID, in the order of the list. */
-export type Items = ReadonlyMap<string, string>;
+import type { Items } from "../torture/ledger.ts";
 
 /**
  * Opens a store and reads all of it. If the store is refused, returns the error that says why. Other errors are

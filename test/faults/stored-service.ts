@@ -1,14 +1,15 @@
-// A store in a folder of its own, and the real program on it. It remembers every item whose create was answered, and
-// knows how to wait for a service that gives up.
+// A store in a folder of its own, and the real program on it. It knows what was answered, and how to wait for a service
+// that gives up.
 
 import { Database } from "bun:sqlite";
 import { copyFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-
 import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
+import { itemsOf, Ledger } from "../torture/ledger.ts";
+import { Tally } from "../torture/part.ts";
 
 /** How a service ended that no longer trusted its files. */
 export interface GivenUp {
@@ -26,8 +27,7 @@ export interface StartOptions {
 export class StoredService {
   readonly #folder = temporaryFolder();
   readonly path: string;
-  /** The JSON of the items whose creates were answered with 201, in that order. */
-  readonly answered: string[] = [];
+  readonly ledger = new Ledger();
   #program: Program | undefined;
 
   /** The store is in a folder of its own, unless `path` names one. */
@@ -36,6 +36,11 @@ export class StoredService {
   }
 
   readonly file = (name: string): string => join(this.#folder.path, name);
+
+  /** The JSON of the items whose creates were answered with 201, in the order of their requests. */
+  get answered(): string[] {
+    return [...this.ledger.items.values()];
+  }
 
   get folder(): string {
     return this.#folder.path;
@@ -87,31 +92,22 @@ export class StoredService {
 
   async create(count: number, characters = 20): Promise<void> {
     for (let n = 0; n < count; n++) {
-      const status = await this.tryCreate(characters);
-      if (status !== 201) throw new Error(`a create was answered with ${status}`);
+      const { outcome } = await this.ledger.create(this.program, characters);
+      if (outcome !== "stored") throw new Error(`a create was ${outcome}`);
     }
-  }
-
-  /** Creates an item. Returns the status of the answer. Undefined if there was no answer, because the service has ended. */
-  async tryCreate(characters = 20): Promise<number | undefined> {
-    const json = `{"ID":"${crypto.randomUUID()}","n":${this.answered.length},"Notes":"${"x".repeat(characters)}"}`;
-    const response = await this.program.send("POST", "/api/todoitems/", json).catch(() => undefined);
-    if (response?.status === 201) this.answered.push(json);
-    return response?.status;
   }
 
   /** Creates items until the service has ended by itself. Throws if a create is answered with success. */
   async writeUntilItEnds(): Promise<GivenUp> {
-    const answeredBefore = this.answered.length;
     let hasEnded = false;
     void this.program.exited.then(() => {
       hasEnded = true;
     });
     await eventually(async () => {
-      await this.tryCreate();
-      return hasEnded || this.answered.length > answeredBefore;
-    }, "the service ends by itself");
-    if (this.answered.length > answeredBefore) throw new Error("a write was answered with 201");
+      const { outcome } = await this.ledger.create(this.program, 20);
+      if (outcome === "stored") throw new Error("a write was answered with 201");
+      return hasEnded;
+    }, "the service ends by itself, and stores nothing more");
     return this.ended();
   }
 
@@ -132,7 +128,14 @@ export class StoredService {
 
   /** The items that the running service serves, as JSON, in the order of the list. */
   async served(): Promise<string[]> {
-    return splitList(await this.program.list());
+    return [...itemsOf(await this.program.list()).values()];
+  }
+
+  /** Throws unless these items are what clients were told: every answered one, and no refused one. */
+  expectAll(where: string, items: readonly string[] | undefined): void {
+    const tally = new Tally();
+    this.ledger.check(itemsOf(`[${(items ?? []).join()}]`), tally);
+    if (tally.findings.length > 0) throw new Error(`${where}: ${tally.findings.join("; ")}`);
   }
 
   /**
@@ -175,10 +178,4 @@ export function itemsIn(path: string): string[] {
   } finally {
     folder.dispose();
   }
-}
-
-/** Splits the list into the JSON of its items. No item that these tests write contains the separator. */
-function splitList(list: string): string[] {
-  const inner = list.slice(1, -1);
-  return inner === "" ? [] : inner.split(/(?<=\}),(?=\{)/);
 }

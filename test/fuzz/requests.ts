@@ -1,5 +1,5 @@
-// Sends random requests to a running service. Compares every answer with the one that follows from the model in
-// item-model.ts.
+// Sends random requests, right and wrong, and compares every answer with the one that follows from a model of the
+// service, which is a plain Map. test/model.test.ts does it on every engine, with restarts.
 
 import { ItemModel } from "../item-model.ts";
 import { Program } from "../program.ts";
@@ -15,10 +15,11 @@ export const requestsPart: Part = {
   promise:
     "Every request gets the documented answer, and changes what it is answered to have changed and nothing else.",
   weight: 3,
+  shortSeconds: 2,
   async run({ random, tally, goOn }) {
     const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
     try {
-      await fuzzRequests(program, random, tally, goOn);
+      await fuzzRequests((method, path, init) => program.fetch(path, { ...init, method }), random, tally, goOn);
     } finally {
       const { exitCode, stderr } = await program.stop();
       if (exitCode !== 0 || stderr.includes("error")) tally.noteWrong(`the service ended with ${exitCode}: ${stderr}`);
@@ -26,17 +27,20 @@ export const requestsPart: Part = {
   },
 };
 
-export async function fuzzRequests(program: Program, random: Random, tally: Tally, goOn: () => boolean): Promise<void> {
+/** Sends a request to the service. `init` has the headers and the body. */
+export type Send = (method: string, path: string, init: RequestInit) => Promise<Response>;
+
+export async function fuzzRequests(send: Send, random: Random, tally: Tally, goOn: () => boolean): Promise<void> {
   const model = new ItemModel();
   while (goOn() && tally.wrong < 10) {
     const request = itemRequest(random, model);
-    const difference = await sendAndCompare(program, request, model);
+    const difference = await sendAndCompare(send, request, model);
     tally.operations++;
     tally.count(`answered with ${request.expected.status}`);
     if (difference !== undefined) tally.noteWrong(describe(request, difference));
     const oldest = model.ids[0];
-    if (model.ids.length > itemsMax && oldest !== undefined) await remove(program, model, oldest);
-    if (tally.operations % listEvery === 0 && (await program.list()) !== model.list()) {
+    if (model.ids.length > itemsMax && oldest !== undefined) await remove(send, model, oldest);
+    if (tally.operations % listEvery === 0 && (await textAt(send, "/api/todoitems/")) !== model.list()) {
       tally.noteWrong("the list is not the model's");
       return;
     }
@@ -44,10 +48,9 @@ export async function fuzzRequests(program: Program, random: Random, tally: Tall
 }
 
 /** Returns what is wrong with the answer. Undefined if nothing is. */
-async function sendAndCompare(program: Program, request: ItemRequest, model: ItemModel): Promise<string | undefined> {
+async function sendAndCompare(send: Send, request: ItemRequest, model: ItemModel): Promise<string | undefined> {
   const { method, path, headers, body, expected } = request;
-  const response = await program.fetch(path, {
-    method,
+  const response = await send(method, path, {
     headers: { "Accept-Encoding": "identity", ...headers },
     ...(body === undefined ? {} : { body }),
   });
@@ -64,7 +67,7 @@ async function sendAndCompare(program: Program, request: ItemRequest, model: Ite
   if (response.status !== 201 && !(response.status === 204 && method === "PUT")) return undefined;
   const location = response.headers.get("location")?.split("/").at(-1);
   const storedId = id ?? location ?? "";
-  const stored = method === "POST" ? text : await (await program.fetch(`/api/todoitems/${storedId}`)).text();
+  const stored = method === "POST" ? text : await textAt(send, `/api/todoitems/${storedId}`);
   model.set(storedId, stored, response);
   const rest = addedTo === undefined || addedTo === "" ? "}" : `,${addedTo}}`;
   const possible = json !== undefined ? [json] : [`{"ID":"${storedId}"${rest}`, `{"id":"${storedId}"${rest}`];
@@ -72,9 +75,13 @@ async function sendAndCompare(program: Program, request: ItemRequest, model: Ite
 }
 
 /** Removes an item. This keeps the list short, so that comparing it stays quick. */
-async function remove(program: Program, model: ItemModel, id: string): Promise<void> {
-  await program.fetch(`/api/todoitems/${id}`, { method: "DELETE" });
+async function remove(send: Send, model: ItemModel, id: string): Promise<void> {
+  await send("DELETE", `/api/todoitems/${id}`, {});
   model.delete(id);
+}
+
+async function textAt(send: Send, path: string): Promise<string> {
+  return (await send("GET", path, { headers: { "Accept-Encoding": "identity" } })).text();
 }
 
 function describe({ method, path, headers, body, expected }: ItemRequest, difference: string): string {

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
 import type { Part, Tally } from "../torture/part.ts";
-import { Random } from "../wire/random.ts";
+import type { Random } from "../wire/random.ts";
 import { Churn } from "./churn.ts";
 import { type ClientKind, ClientProcess } from "./client-process.ts";
 import { latencyFigures, processFigures, type Sample } from "./samples.ts";
@@ -30,18 +30,11 @@ export const loadPart: Part = {
   secondsMin: 60,
   missing: () => (process.platform === "linux" ? undefined : "it reads the figures of a process from Linux's /proc"),
   async run({ random, tally, seconds }) {
-    await load({ seconds, seed: random.below(2 ** 31), tally });
+    await load(seconds, random, tally);
   },
 };
 
-export interface LoadOptions {
-  readonly seconds: number;
-  readonly seed: number;
-  readonly tally: Tally;
-  readonly onSample?: (sample: Sample) => void;
-}
-
-export async function load({ seconds, seed, tally, onSample }: LoadOptions): Promise<Sample[]> {
+async function load(seconds: number, random: Random, tally: Tally): Promise<void> {
   const folder = temporaryFolder();
   const ids = Array.from({ length: itemCount }, () => crypto.randomUUID());
   const file = join(folder.path, "items.json");
@@ -53,12 +46,10 @@ export async function load({ seconds, seed, tally, onSample }: LoadOptions): Pro
   try {
     const { descriptors } = processFigures(program.pid);
     clients.push(...startClients(program));
-    const churn = new Churn(program, ids, new Random(seed), tally);
-    const sampling = sample({ program, clients, churn, seconds, tally, onSample });
-    const samples = await sampling.finally(() => churn.stop());
+    const churn = new Churn(program, ids, random, tally);
+    await sample({ program, clients, churn, seconds, tally }).finally(() => churn.stop());
     for (const client of clients.splice(0)) await client.stop();
     await expectFree(program, descriptors, tally);
-    return samples;
   } finally {
     for (const client of clients) await client.stop();
     const { exitCode } = await program.stop();
@@ -86,14 +77,15 @@ function startClients(program: Program): ClientProcess[] {
   });
 }
 
-interface Sampling extends Pick<LoadOptions, "seconds" | "tally"> {
+interface Sampling {
+  readonly seconds: number;
+  readonly tally: Tally;
   readonly program: Program;
   readonly clients: readonly ClientProcess[];
   readonly churn: Churn;
-  readonly onSample: LoadOptions["onSample"] | undefined;
 }
 
-async function sample({ program, clients, churn, seconds, tally, onSample }: Sampling): Promise<Sample[]> {
+async function sample({ program, clients, churn, seconds, tally }: Sampling): Promise<void> {
   const samples: Sample[] = [];
   const startedAt = performance.now();
   const open = (kind: ClientKind) =>
@@ -111,9 +103,7 @@ async function sample({ program, clients, churn, seconds, tally, onSample }: Sam
     churn.latencies = [];
     samples.push(latest);
     noteFigures(tally, samples, clients);
-    onSample?.(latest);
   }
-  return samples;
 }
 
 function noteFigures(tally: Tally, samples: readonly Sample[], clients: readonly ClientProcess[]): void {

@@ -1,7 +1,6 @@
-// What is measured once a second, and how it is kept: as CSV, and as a chart.
+// What is measured once a second.
 
 import { readdirSync, readFileSync } from "node:fs";
-import { lineChart } from "../../bench/chart.ts";
 
 export interface Sample {
   readonly second: number;
@@ -37,37 +36,4 @@ export function latencyFigures(latencies: readonly number[]): { medianMs: number
   const sorted = latencies.toSorted((one, other) => one - other);
   const round = (number = 0) => Math.round(number * 10) / 10;
   return { medianMs: round(sorted[Math.floor(sorted.length / 2)]), slowestMs: round(sorted.at(-1)) };
-}
-
-export function csvOf(samples: readonly Sample[]): string {
-  const [first] = samples;
-  if (!first) return "";
-  return [Object.keys(first).join(), ...samples.map((sample) => Object.values(sample).join())].join("\n").concat("\n");
-}
-
-export function chartOf(samples: readonly Sample[], command: string): string {
-  const seconds = samples.map(({ second }) => second);
-  const series = (label: string, value: (sample: Sample) => number) => ({ label, values: samples.map(value) });
-  return lineChart("Memory, descriptors and latency under load", command, seconds, [
-    {
-      title: "memory, MB",
-      series: [
-        series("of the process", ({ residentMegabytes }) => residentMegabytes),
-        series("of the kernel for TCP", ({ socketMegabytes }) => socketMegabytes),
-      ],
-    },
-    {
-      title: "open",
-      series: [
-        series("descriptors", ({ descriptors }) => descriptors),
-        series("idle connections", ({ idle }) => idle),
-        series("feeds", ({ feed }) => feed),
-        series("slow readers", ({ slow }) => slow),
-      ],
-    },
-    {
-      title: "time to an answer, ms",
-      series: [series("slowest", ({ slowestMs }) => slowestMs), series("median", ({ medianMs }) => medianMs)],
-    },
-  ]);
 }

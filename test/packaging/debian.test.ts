@@ -27,20 +27,19 @@ describe.skipIf(Bun.which("dpkg-deb") === null)("the Debian package", () => {
     expect(run(...bunCommand, script, executable, "amd64", deb)).toMatchObject({ exitCode: 0 });
   });
 
-  test("the package has the program, the unit, the settings, the manual page and the completions", () => {
+  test("the package has the program, the units, the settings and the manual page", () => {
     const files = run("dpkg-deb", "--contents", deb)
       .output.split("\n")
       .filter((line) => line.startsWith("-"))
       .map((line) => line.replace(/^(\S+) (\S+) .* \.(\/\S+)$/, "$1 $2 $3"));
     expect(files.sort()).toEqual([
       "-rw-r----- root/root /etc/todoitems/environment",
+      "-rw-r--r-- root/root /lib/systemd/system/todoitems-backup.service",
+      "-rw-r--r-- root/root /lib/systemd/system/todoitems-backup.timer",
       "-rw-r--r-- root/root /lib/systemd/system/todoitems.service",
-      "-rw-r--r-- root/root /usr/share/bash-completion/completions/todoitems",
       "-rw-r--r-- root/root /usr/share/doc/todoitems/changelog.gz",
       "-rw-r--r-- root/root /usr/share/doc/todoitems/copyright",
-      "-rw-r--r-- root/root /usr/share/fish/vendor_completions.d/todoitems.fish",
       "-rw-r--r-- root/root /usr/share/man/man1/todoitems.1.gz",
-      "-rw-r--r-- root/root /usr/share/zsh/vendor-completions/_todoitems",
       "-rwxr-xr-x root/root /usr/bin/todoitems",
     ]);
   });
@@ -66,14 +65,29 @@ describe("the unit", () => {
       expect(text).toContain(`\n${line}\n`);
   });
 
-  test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds nothing wrong with the unit", () => {
-    const copy = join(folder.path, "todoitems.service");
-    // systemd would look for the installed program and its manual page. So the copy names another program, and no
-    // manual page.
-    const text = readFileSync(unit, "utf8").replace("/usr/bin/todoitems", "/bin/true");
-    writeFileSync(copy, text.replace(/^Documentation=.*\n/m, ""));
-    const { exitCode, output } = run("systemd-analyze", "verify", copy);
-    expect(output.split("\n").filter((line) => line.includes("todoitems.service"))).toEqual([]);
+  test.skipIf(Bun.which("systemd-analyze") === null)("systemd finds nothing wrong with the units", () => {
+    const names = ["todoitems.service", "todoitems-backup.service", "todoitems-backup.timer"];
+    const copies = names.map((name) => join(folder.path, name));
+    for (const [index, name] of names.entries()) {
+      // systemd would look for the installed program and its manual page. So the copy names another program, and no
+      // manual page.
+      const text = readFileSync(join(projectFolder, "packaging", name), "utf8")
+        .replace("/usr/bin/todoitems", "/bin/true")
+        .replace(/^Documentation=.*\n/m, "");
+      writeFileSync(copies[index] ?? "", text);
+    }
+    const { exitCode, output } = run("systemd-analyze", "verify", ...copies);
+    expect(output.split("\n").filter((line) => /todoitems[a-z-]*\.(?:service|timer)/.test(line))).toEqual([]);
     expect(exitCode).toBe(0);
+  });
+
+  test("the backup runs the program of the package, on the store of the service, in a folder that systemd makes", () => {
+    const text = readFileSync(join(projectFolder, "packaging/todoitems-backup.service"), "utf8");
+    const setting = (name: string, from: string) => new RegExp(`^${name}=(.*)$`, "m").exec(from)?.[1];
+    const service = readFileSync(unit, "utf8");
+    for (const name of ["User", "Environment", "EnvironmentFile"])
+      expect(setting(name, text)).toBe(setting(name, service));
+    expect(setting("ExecStart", text)).toBe("/usr/bin/todoitems backup");
+    expect(setting("WorkingDirectory", text)).toBe(`/var/lib/${setting("StateDirectory", text)}`);
   });
 });

@@ -1,59 +1,151 @@
-// What the user does to items, and what the service then stores. The service is the real one, in this process.
+// What the user does on the page, on a real service in this process: the actions, what the page says about them, and
+// the check of a name and a password.
 
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { jsonText, NetworkError, TodoClient } from "../../src/client/index.ts";
+import { OfflineList } from "../../src/client/offline.ts";
+import { MemoryEngine } from "../../src/engines/memory-engine.ts";
+import { credentialProblem } from "../../src/page/credential-check.ts";
+import { ItemActions, type Notice } from "../../src/page/item-actions.ts";
+import { viewList } from "../../src/page/list-view.ts";
+import { badgeOf, problemText, statusLine } from "../../src/page/page-status.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { ids } from "../service.ts";
-import { entry, named, numbered, shown, untilLive, untilSent, useSessions } from "./session-fixture.ts";
+import { Program, runProgram } from "../program.ts";
+import { ids, item, Service, type ServiceOptions } from "../service.ts";
+import { Network } from "./network.ts";
 
-const { open } = useSessions();
-
-test("a new item spells its field names as the newest item does", async () => {
-  const { service, session } = await open();
-  await service.create(`{"id":"${ids.one}","name":"camel"}`);
-  session.start();
-  await untilLive(session);
-  session.actions.add(entry("Two"));
-  expect(JSON.parse(shown(session, "Two").json)).toMatchObject({ name: "Two", notes: "", done: false });
+const closes: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closes.splice(0).reverse()) await close();
 });
 
-test("a deletion is sent when its message is closed, and not before", async () => {
-  const { service, network, session, names } = await open();
+async function open(options: ServiceOptions = {}) {
+  const service = await Service.on(new MemoryEngine(), options);
+  closes.push(() => service.collection.close());
+  const network = new Network(service);
+  const list = new OfflineList(network.connect(), { name: "" });
+  closes.push(() => list.close());
+  list.subscribe(() => {});
+  let notice: Notice | undefined;
+  const actions = new ItemActions(list, "as-sent", (next) => {
+    notice = next(notice);
+  });
+  const listed = (name: string) => {
+    const found = viewList(list.getSnapshot().items, "all", "").shown.find(({ view }) => view.name === name);
+    if (!found) throw new Error(`there is no item ${name}`);
+    return found;
+  };
+  const untilShown = (...names: readonly string[]) =>
+    eventually(() =>
+      expect(viewList(list.getSnapshot().items, "all", "").shown.map(({ view }) => view.name)).toEqual([...names]),
+    );
+  const untilSent = () => eventually(() => expect(list.getSnapshot().pending).toEqual([]));
+  return { service, network, list, actions, listed, untilShown, untilSent, notice: () => notice };
+}
+
+const named = (id: string, name: string, rest = '"Notes":"","Done":false') => item(id, `"Name":"${name}",${rest}`);
+
+test("deleted items come back with Undo under their IDs and with their exact text, and stand last", async () => {
+  const { service, actions, listed, untilShown, untilSent, notice } = await open();
+  for (const json of [named(ids.one, "One", '"Rate":1.50'), named(ids.two, "Two"), named(ids.three, "Three")])
+    await service.create(json);
+  await untilShown("One", "Two", "Three");
+  await actions.remove(listed("One"));
+  expect(notice()?.text).toBe("Deleted “One”");
+  await actions.remove(listed("Two"));
+  expect(notice()?.text).toBe("Deleted 2 items");
+  await untilSent();
+  expect(await service.list()).toBe(`[${named(ids.three, "Three")}]`);
+  notice()?.action?.run();
+  await untilShown("Three", "One", "Two");
+  await untilSent();
+  expect(await service.list()).toBe(
+    `[${named(ids.three, "Three")},${named(ids.one, "One", '"Rate":1.50')},${named(ids.two, "Two")}]`,
+  );
+});
+
+test("a tick keeps the kind of the done mark and every other character, and can be undone", async () => {
+  const { service, actions, listed, untilShown, untilSent, notice } = await open();
+  const json = (mark: number) => `{"id":"${ids.one}","title":"One","completed":${mark},"n":12345678901234567890}`;
+  await service.create(json(0));
+  await untilShown("One");
+  await actions.setDone(listed("One"), true);
+  await untilSent();
+  expect(await service.list()).toBe(`[${json(1)}]`);
+  notice()?.action?.run();
+  await eventually(async () => expect(await service.list()).toBe(`[${json(0)}]`));
+});
+
+test("saving keeps what somebody else has written into other fields, and adds a deleted item again", async () => {
+  const { service, actions, listed, untilShown, untilSent } = await open();
   await service.create(named(ids.one, "One"));
-  session.start();
-  await untilLive(session);
-  session.actions.remove(shown(session, "One"));
-  expect([names(), session.notices.all[0]?.text]).toEqual([[], "Deleted “One”"]);
-  expect(network.requests.filter((request) => request.startsWith("DELETE"))).toEqual([]);
-  session.notices.close(session.notices.all[0]?.key ?? -1);
-  await untilSent(session);
-  expect(await service.list()).toBe("[]");
+  await untilShown("One");
+  await service.send("PUT", "/api/todoitems/", named(ids.one, "One", '"Notes":"","Done":true'));
+  await eventually(() => expect(listed("One").view.done).toBe(true));
+  await actions.save(ids.one, new Map([["Name", "Uno"]]), named(ids.one, "One"));
+  await untilSent();
+  expect(await service.list()).toBe(`[${named(ids.one, "Uno", '"Notes":"","Done":true')}]`);
+  await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+  await untilShown();
+  await actions.save(ids.one, new Map([["Name", "Eins"]]), named(ids.one, "Uno"));
+  await untilSent();
+  expect(await service.list()).toBe(`[${named(ids.one, "Eins")}]`);
 });
 
-test("a fourth message closes the first one, which sends its deletion", async () => {
-  const { service, session } = await open();
-  for (const id of [ids.one, ids.two, ids.three]) await service.create(named(id, id));
-  await service.create(named(numbered(4), "Four"));
-  session.start();
-  await untilLive(session);
-  for (const item of session.items) session.actions.remove(item);
-  await eventually(async () => expect(await service.list()).not.toContain("Four"));
-  expect([session.notices.all.length, session.outbox.unsentCount]).toEqual([3, 3]);
-});
-
-test("several names are listed in the order in which they were added, and adding them is undone in one step, whether they were sent or not", async () => {
-  const { service, network, session, names } = await open();
-  session.start();
-  await untilLive(session);
-  session.actions.add(entry("One"), entry("Two"));
-  await untilSent(session);
-  expect(names()).toEqual(["One", "Two"]);
-  session.notices.act(session.notices.all[0]?.key ?? -1);
-  await untilSent(session);
-  expect([names(), await service.list()]).toEqual([[], "[]"]);
+test("the line says what waits and why: no connection, or a conflict", async () => {
+  const { service, network, list, actions, listed, untilShown, untilSent } = await open();
+  await service.create(named(ids.one, "One"));
+  await untilShown("One");
+  expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot())]).toEqual(["Live", undefined]);
   network.state = "down";
-  session.actions.add(entry("Three"), entry("Four"));
-  session.notices.act(session.notices.all.at(-1)?.key ?? -1);
+  network.breakFeeds();
+  await actions.add([{ name: "Two", done: false }]);
+  await eventually(() =>
+    expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot())]).toEqual([
+      "Offline",
+      { kind: "away", text: "The service cannot be reached.", count: 1 },
+    ]),
+  );
+  await actions.save(ids.one, new Map([["Name", "Mine"]]), named(ids.one, "One"));
+  await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
   network.state = "up";
-  await untilSent(session);
-  expect([names(), await service.list()]).toEqual([[], "[]"]);
+  list.retry();
+  await eventually(() =>
+    expect(statusLine(list.getSnapshot())).toMatchObject({ kind: "conflict", count: 1, edit: { id: ids.one } }),
+  );
+  await list.resolve(ids.one, "mine");
+  await untilSent();
+  expect(listed("Mine").id).toBe(ids.one);
+});
+
+test("a message says why an action is impossible", async () => {
+  const { service, list, actions, untilShown, notice } = await open({ readOnly: true });
+  await eventually(() => expect(list.getSnapshot().status.readOnly).toBe(true));
+  expect(await actions.add([{ name: "One", done: false }])).toBeUndefined();
+  expect(notice()).toEqual({ kind: "problem", text: "The service is read-only: it stores no edits." });
+  await untilShown();
+  expect(await service.list()).toBe("[]");
+  expect(problemText(new NetworkError({ method: "GET", url: "/" }, "x"))).toBe("The service cannot be reached.");
+});
+
+test("a name and a password are checked without changing anything", async () => {
+  const folder = temporaryFolder();
+  closes.push(() => folder.dispose());
+  const users = join(folder.path, "users.txt");
+  await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
+  const program = await Program.start({
+    args: ["--port", "0", "--store", "memory:", "--auth", "writes", "--users", users],
+  });
+  closes.push(() => program.stop());
+  const check = (username: string, password: string, origin = program.origin) =>
+    credentialProblem(
+      new TodoClient(origin, { codec: jsonText, retry: { limit: 0 }, credentials: { username, password } }),
+    );
+  expect(await check("ann", "long enough")).toBeUndefined();
+  expect(await check("ann", "wrong")).toBe("The name or the password is wrong.");
+  expect(await check("bob", "long enough")).toBe("The name or the password is wrong.");
+  expect(await check("ann", "long enough", "http://127.0.0.1:1")).toBe("The service cannot be reached.");
+  expect(await program.list()).toBe("[]");
 });

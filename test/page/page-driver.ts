@@ -34,7 +34,7 @@ export class PageDriver {
 
   /** Opens the page of a service and waits for the list or for the sign-in form. */
   static open(origin: string): Promise<PageDriver> {
-    return PageDriver.#openAt(`${origin}/`, "main[data-loaded=true], dialog[open]");
+    return PageDriver.#openAt(`${origin}/`, "main[data-loaded=true], .sign-in");
   }
 
   /**
@@ -75,15 +75,6 @@ export class PageDriver {
     );
   }
 
-  /**
-   * Scrolls the page, and waits until the browser has reported that to the page. When a user scrolls, no click or key
-   * can come before that.
-   */
-  async scrollTo(top: number): Promise<void> {
-    await this.evaluate(`scrollTo(0, ${top})`);
-    await this.untilDrawn();
-  }
-
   /** Waits until an expression in the page is true. If it never becomes true, the error contains the page's text. */
   async until(expression: string): Promise<void> {
     try {
@@ -101,20 +92,16 @@ export class PageDriver {
 
   /** Returns the items that the page has drawn, from top to bottom. */
   items(): Promise<SeenItem[]> {
-    return this.evaluate(`[...document.querySelectorAll("li .row")]
-      .sort((a, b) => a.parentElement.dataset.index - b.parentElement.dataset.index)
-      .map((row) => ({
-        name: row.querySelector(".name").textContent,
-        notes: row.querySelector(".notes")?.textContent ?? "",
-        done: row.querySelector(".tick").checked,
-      }))`);
+    return this.evaluate(`[...document.querySelectorAll("li.row")].map((row) => ({
+      name: row.querySelector(".name").textContent,
+      notes: row.querySelector(".notes")?.textContent ?? "",
+      done: row.querySelector(".tick").checked,
+    }))`);
   }
 
   /** Waits until the page has drawn exactly the items with these names, from top to bottom. */
   async untilNames(...names: readonly string[]): Promise<void> {
-    const seen = `[...document.querySelectorAll("li .row")]
-      .sort((a, b) => a.parentElement.dataset.index - b.parentElement.dataset.index)
-      .map((row) => row.querySelector(".name").textContent)`;
+    const seen = `[...document.querySelectorAll("li.row .name")].map((name) => name.textContent)`;
     await this.until(`JSON.stringify(${seen}) === ${JSON.stringify(JSON.stringify(names))}`);
   }
 
@@ -122,7 +109,7 @@ export class PageDriver {
   async clickItem(name: string, control: string): Promise<void> {
     await this.evaluate(`document.querySelectorAll("[data-test]").forEach((marked) => delete marked.dataset.test)`);
     await this.until(`(() => {
-      const row = [...document.querySelectorAll("li .row")].find((row) => row.querySelector(".name").textContent === ${JSON.stringify(name)});
+      const row = [...document.querySelectorAll("li.row")].find((row) => row.querySelector(".name").textContent === ${JSON.stringify(name)});
       const target = row?.querySelector('[data-control="${control}"]');
       if (target) target.dataset.test = "target";
       return target;

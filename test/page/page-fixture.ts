@@ -9,25 +9,21 @@ import { Program, runProgram } from "../program.ts";
 import { item } from "../service.ts";
 import { PageDriver } from "./page-driver.ts";
 
-type Scheme = "http" | "https";
-
 /** Gives each test a new folder. After each test, its pages are closed and its program is stopped. */
-export function usePages(scheme: Scheme = "http", certificates?: string): PageFixture {
-  const fixture = new PageFixture(scheme, certificates);
+export function usePages(certificates?: string): PageFixture {
+  const fixture = new PageFixture(certificates);
   beforeEach(() => fixture.open());
   afterEach(() => fixture.close());
   return fixture;
 }
 
 export class PageFixture {
-  readonly scheme: Scheme;
   readonly #certificates: string | undefined;
   readonly #pages = new Set<PageDriver>();
   #folder: ReturnType<typeof temporaryFolder> | undefined;
   #program: Program | undefined;
 
-  constructor(scheme: Scheme, certificates: string | undefined) {
-    this.scheme = scheme;
+  constructor(certificates: string | undefined) {
     this.#certificates = certificates;
   }
 
@@ -48,19 +44,20 @@ export class PageFixture {
   }
 
   async close(): Promise<void> {
-    for (const page of this.#pages) this.closePage(page);
+    for (const page of this.#pages) page.close();
+    this.#pages.clear();
     await this.#program?.stop("SIGKILL");
     this.#folder?.dispose();
   }
 
   async start(...args: readonly string[]): Promise<void> {
-    const ports = this.scheme === "http" ? ["--port", "0"] : ["--port", "off", "--https-port", "0"];
     const home = this.#certificates ?? this.path;
     this.#program = await Program.start({
       environment: { XDG_DATA_HOME: home, HOME: home },
       args: [
         ...(args.includes("--demo") ? [] : ["--store", `sqlite:${join(this.path, "store.db")}`]),
-        ...ports,
+        "--port",
+        "0",
         ...args,
       ],
     });
@@ -71,11 +68,11 @@ export class PageFixture {
     const { port } = new URL(this.program.origin);
     await this.program.stop();
     await between();
-    await this.start(this.scheme === "http" ? "--port" : "--https-port", port);
+    await this.start("--port", port);
   }
 
-  async openPage(): Promise<PageDriver> {
-    const page = await PageDriver.open(this.program.origin);
+  async openPage(origin = this.program.origin): Promise<PageDriver> {
+    const page = await PageDriver.open(origin);
     this.#pages.add(page);
     return page;
   }
@@ -87,17 +84,11 @@ export class PageFixture {
     return page;
   }
 
-  closePage(page: PageDriver): void {
-    page.close();
-    this.#pages.delete(page);
-  }
-
   async send(method: string, path: string, json?: string, headers: Record<string, string> = {}) {
     const response = await checkedFetch(`${this.program.origin}${path}`, {
       method,
       ...(json === undefined ? {} : { body: json }),
       headers: { "Content-Type": "application/json", ...headers },
-      tls: { rejectUnauthorized: false },
     });
     return { status: response.status, text: await response.text() };
   }
@@ -117,24 +108,6 @@ export class PageFixture {
   /** Waits until the items that the service has stored satisfy `isThere`. */
   async untilStored(isThere: (items: Record<string, unknown>[]) => boolean): Promise<void> {
     await eventually(async () => expect(await this.listed()).toSatisfy(isThere));
-  }
-
-  /** Waits until the browser's database holds this many edits. */
-  async untilKept(page: PageDriver, count: number): Promise<void> {
-    await page.until(`new Promise((resolve) => {
-      indexedDB.open("todoitems").onsuccess = ({ target: { result } }) => {
-        result.transaction("unsent-edits").objectStore("unsent-edits").getAll().onsuccess = ({ target }) => {
-          resolve(target.result.flatMap(({ edits }) => edits).length === ${count});
-          result.close();
-        };
-      };
-    })`);
-    // Wait until the page itself knows that its edits are kept. Before that, the browser would ask the user whether to
-    // leave the page.
-    await page.until(`(() => {
-      const leaving = new Event("beforeunload", { cancelable: true });
-      return dispatchEvent(leaving);
-    })()`);
   }
 
   /** Returns the path of a users file with one user, `ann`, whose password is `long enough`. */

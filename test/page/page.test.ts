@@ -1,259 +1,362 @@
-// The page in a real Chromium, over plain HTTP and over HTTPS: editing, working offline, signing in, and connecting an
-// app.
+// The page in a real Chromium, on a real service: editing, working offline, conflicts, signing in, long lists, the
+// keyboard, small screens, and connecting an app.
 
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { ids } from "../service.ts";
-import { named, usePages } from "./page-fixture.ts";
+import { barriers } from "./axe.ts";
+import type { PageDriver } from "./page-driver.ts";
+import { named, numbered, usePages } from "./page-fixture.ts";
 
-/** All tests share this folder, because creating a development certificate takes a second. */
 const certificates = temporaryFolder();
 afterAll(() => certificates.dispose());
 
-for (const scheme of ["http", "https"] as const) {
-  describe(`the page over ${scheme}`, () => {
-    const pages = usePages(scheme, certificates.path);
+const pages = usePages(certificates.path);
 
-    test("items can be added, ticked, edited in place, deleted and restored", async () => {
-      await pages.start();
-      const page = await pages.openPage();
-      await page.untilText("Nothing to do");
-      await page.add("Buy milk");
-      await page.add("Call Ann");
-      await page.untilNames("Call Ann", "Buy milk");
-      await pages.untilStored((items) => items.length === 2);
-
-      await page.clickItem("Buy milk", "tick");
-      await pages.untilStored((items) => items[0]?.["Done"] === true);
-
-      await page.clickItem("Call Ann", "text");
-      await page.fill('[data-control="name"]', "Call Ann at noon");
-      await page.fill('[data-control="notes"]', "about the <b>trip</b>\n& back");
-      await page.clickButton("Save");
-      await page.untilNames("Call Ann at noon", "Buy milk");
-      await pages.untilStored((items) => items[1]?.["Notes"] === "about the <b>trip</b>\n& back");
-
-      const [{ ID: deleted } = {}] = await pages.listed();
-      await page.clickItem("Buy milk", "delete");
-      await page.untilNames("Call Ann at noon");
-      await page.clickButton("Undo");
-      await page.untilNames("Call Ann at noon", "Buy milk");
-      await page.clickItem("Call Ann at noon", "delete");
-      await page.untilNames("Buy milk");
-      // Once the message is closed, the deletion can no longer be undone, so it is sent.
-      await page.click('[data-control="dismiss"]');
-      await pages.untilStored((items) => items.length === 1);
-      expect(await pages.listed()).toMatchObject([{ ID: deleted, Name: "Buy milk", Done: true }]);
-    });
-
-    test("edits made without a connection are sent in order when it is back, and conflicts wait for a decision", async () => {
-      await pages.start();
-      await pages.create(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
-      const page = await pages.openPage();
-      await page.untilNames("Three", "Two", "One");
-      const port = new URL(pages.program.origin).port;
-      await pages.program.stop();
-      await page.untilText("The service cannot be reached");
-      await page.add("First");
-      await page.add("Second");
-      await page.clickItem("One", "tick");
-      await page.clickItem("Two", "delete");
-      await page.clickItem("Three", "tick");
-      await page.untilText("5 changes are kept in this browser");
-      await page.untilNames("Second", "First", "Three", "One");
-      // If a deletion is undone before it was sent, the item stays in its place.
-      await page.clickButton("Undo");
-      await page.untilNames("Second", "First", "Three", "Two", "One");
-      // Meanwhile somebody else changes an item through another instance of the service.
-      await pages.start();
-      await pages.send("PUT", "/api/todoitems/", named(ids.three, "Three elsewhere", '"Notes":"","Done":null'));
-      await pages.program.stop();
-      await pages.start(pages.scheme === "http" ? "--port" : "--https-port", port);
-      await page.clickButton("Decide");
-      await page.until("document.querySelector('dialog.conflict-dialog')");
-      // Only the field that both people have changed is a conflict.
-      const cells = "[...document.querySelectorAll('.differences tbody *')].map((cell) => cell.textContent)";
-      expect((await page.evaluate<string[]>(cells)).slice(1)).toEqual(["Done", "Yes", "null"]);
-      await page.click('[data-control="theirs"]');
-      await page.untilNames("Second", "First", "Three elsewhere", "Two", "One");
-      await pages.untilStored((items) => items.length === 5);
-      expect((await pages.listed()).map(({ Name, Done }) => [Name, Done])).toEqual([
-        ["One", true],
-        ["Two", false],
-        ["Three elsewhere", null],
-        ["First", false],
-        ["Second", false],
-      ]);
-      await page.until("!document.querySelector('[data-banner=offline]')");
-    });
-
-    test("the page asks for credentials, reports wrong ones, keeps them in memory only, and forgets them at sign-out", async () => {
-      await pages.start("--auth", "all", "--users", await pages.oneUser());
-      const page = await pages.openPage();
-      await page.until("document.querySelector('dialog.sign-in')");
-      const signIn = async (password: string) => {
-        await page.fill('[data-control="username"]', "ann");
-        await page.fill('[data-control="password"]', password);
-        await page.view.press("Enter");
-      };
-      await signIn("wrong");
-      await page.untilText("The name or the password is wrong");
-      const name = () => page.evaluate("document.querySelector('[data-control=username]').value");
-      expect(await name()).toBe("ann");
-      await signIn("long enough");
-      await page.untilText("Nothing to do");
-      await page.add("Secret");
-      await page.untilNames("Secret");
-      await page.until("document.querySelector('.row').dataset.pending === 'false'");
-      const kept = await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage, document.cookie])");
-      expect(kept).not.toContain("long enough");
-      expect(kept).not.toContain(btoa("ann:long enough"));
-      await page.click('[data-control="sign-out"]');
-      await page.until("document.querySelector('dialog.sign-in')");
-      // The next user may be somebody else, so the page shows neither the items nor the name.
-      expect([await page.items(), await name()]).toEqual([[], ""]);
-    });
-
-    test("the commands in the connect panel work, with the certificate authority that it offers", async () => {
-      await pages.start();
-      const page = await pages.openPage();
-      await page.click('[data-control="connect"]');
-      await page.until("document.querySelector('dialog.panel')");
-      expect(await page.evaluate<string>("document.querySelector('.panel').innerText")).toContain(
-        `${pages.scheme}://10.0.2.2:${new URL(pages.program.origin).port}/api/todoitems/`,
-      );
-      if (pages.scheme === "https") {
-        const { text } = await pages.send(
-          "GET",
-          await page.evaluate("new URL(document.querySelector('a[download]')).pathname"),
-        );
-        expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
-        await Bun.write(join(pages.path, "todoitems-authority.crt"), text);
-      }
-      const commands = await page.evaluate<string[]>(
-        "[...document.querySelectorAll('.copyable[data-long=true] code')].map((code) => code.textContent)",
-      );
-      const outputs: string[] = [];
-      for (const command of commands) {
-        const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");
-        const shell = Bun.spawn(["bash", "-c", withStatus], { cwd: pages.path, stdout: "pipe" });
-        outputs.push(await new Response(shell.stdout).text());
-      }
-      const milk = (done: boolean) =>
-        `{"ID":"54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90","Name":"Buy milk","Notes":"two litres","Done":${done}}`;
-      expect(outputs.slice(0, 5)).toEqual(["[] 200", `${milk(false)} 201`, `${milk(false)} 200`, " 204", " 204"]);
-      expect(outputs[5]).toStartWith("event: ready\n");
-      await page.click('[aria-label="Close"]');
-      await page.until("!document.querySelector('dialog')");
-    });
-
-    test("the page sends requests to this service only, and reads the list again only if it has changed", async () => {
-      await pages.start("--log-requests");
-      await pages.create(named(ids.one, "One"));
-      const page = await pages.openPage();
-      const asked: string[] = [];
-      await page.view.cdp("Network.enable");
-      page.view.addEventListener("Network.requestWillBeSent", (event) => {
-        asked.push(String((event as unknown as { data: { request: { url: string } } }).data.request.url));
-      });
-      await page.view.reload();
-      await page.untilNames("One");
-      expect(asked.length).toBeGreaterThan(1);
-      expect(asked.filter((url) => !url.startsWith(`${pages.program.origin}/`))).toEqual([]);
-      // Over plain HTTP, the second request finds the list in the browser's cache. Over HTTPS the cache is empty,
-      // because the browser caches nothing from a server whose certificate it does not trust.
-      const lists: string[] = [];
-      while (lists.length < 2) {
-        const [, status] = /GET \S+\/changes\/delta (\d+)/.exec(await pages.program.stderrLine()) ?? [];
-        if (status !== undefined) lists.push(status);
-      }
-      expect(lists).toEqual(["200", pages.scheme === "http" ? "304" : "200"]);
-      // When the network is back, the page asks only for what has changed.
-      asked.length = 0;
-      await page.evaluate("dispatchEvent(new Event('online'))");
-      await eventually(() => asked.some((url) => url.includes("/changes/events?since=")));
-      expect(asked.filter((url) => !url.includes("/changes/events?since="))).toEqual([]);
-    });
-  });
+/** Starts a service with these items, and opens its page. */
+async function openWith(...items: readonly string[]): Promise<PageDriver> {
+  await pages.start();
+  await pages.create(...items);
+  return pages.openPage();
 }
 
-describe("the connect panel", () => {
-  const pages = usePages("http", certificates.path);
+test("items can be added, ticked, edited, deleted and brought back, and other fields keep every digit", async () => {
+  const page = await openWith();
+  await page.untilText("No items yet");
+  await page.add("Buy milk");
+  await page.add("Call Ann");
+  await page.untilNames("Buy milk", "Call Ann");
+  await pages.untilStored((items) => items.length === 2);
+  await page.clickItem("Buy milk", "tick");
+  await page.untilNames("Call Ann", "Buy milk");
+  await pages.untilStored((items) => items[0]?.["Done"] === true);
 
-  test("it shows the ports that the system has chosen, for HTTP and for HTTPS", async () => {
-    await pages.start("--https-port", "0");
-    const [http = "", https = ""] = pages.program.origins.map((origin) => new URL(origin).port);
-    const page = await pages.openPage();
+  await pages.create(`{"ID":"${ids.one}","Name":"Sell","Serial":12345678901234567890,"Price":1.50,"Done":false}`);
+  await page.untilText("Price 1.50");
+  await page.clickItem("Sell", "text");
+  await page.fill('[data-field="Name"]', "Sell the <b>car</b>");
+  await page.fill('[data-field="Notes"]', "soon\n& fast");
+  await page.fill('[data-field="Price"]', "many");
+  await page.clickButton("Save");
+  await page.untilText("This is not a number");
+  await page.fill('[data-field="Price"]', "850.00");
+  await page.click('[data-field="Done"]');
+  await page.clickButton("Save");
+  await page.untilNames("Call Ann", "Buy milk", "Sell the <b>car</b>");
+  const stored = `{"ID":"${ids.one}","Name":"Sell the <b>car</b>","Serial":12345678901234567890,"Price":850.00,"Done":true,"Notes":"soon\\n& fast"}`;
+  await eventually(async () => expect(await pages.list()).toContain(stored));
+
+  const [{ ID: deleted } = {}] = await pages.listed();
+  await page.clickItem("Buy milk", "delete");
+  await pages.untilStored((items) => items.length === 2);
+  await page.clickButton("Undo");
+  await page.untilNames("Call Ann", "Sell the <b>car</b>", "Buy milk");
+  await pages.untilStored((items) => items.at(-1)?.["ID"] === deleted);
+});
+
+test("several pasted lines become items, and the completed ones are deleted together and brought back", async () => {
+  const page = await openWith();
+  await page.until("document.activeElement.dataset.control === 'composer'");
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", "- Milk\\n- [x] Bread\\n- [x] Tea");
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+  await page.untilNames("Milk", "Bread", "Tea");
+  await page.clickButton("Delete 2 completed");
+  await page.untilNames("Milk");
+  await pages.untilStored((items) => items.length === 1);
+  await page.clickButton("Undo");
+  await page.untilNames("Milk", "Bread", "Tea");
+  await pages.untilStored((items) => items.length === 3);
+});
+
+test("edits made without a connection wait, are sent in order, and a conflict waits for a decision", async () => {
+  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"), named(ids.three, "Three"));
+  await page.untilNames("One", "Two", "Three");
+  await pages.restart(async () => {
+    await page.untilText("The service cannot be reached");
+    await page.add("First");
+    await page.clickItem("One", "tick");
+    await page.clickItem("Two", "delete");
+    await page.clickItem("Three", "text");
+    await page.fill('[data-field="Notes"]', "mine");
+    await page.clickButton("Save");
+    await page.untilText("4 edits waiting");
+    await page.untilText("Offline");
+    await page.untilNames("Three", "First", "One");
+    // Leaving now would lose the edits, so the browser must ask.
+    expect(await page.evaluate<boolean>("dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(false);
+    // Meanwhile somebody else changes an item through another instance of the service.
+    await pages.start();
+    await pages.send("PUT", "/api/todoitems/", named(ids.three, "Three", '"Notes":"theirs","Done":false'));
+    await pages.program.stop();
+  });
+  await page.clickItem("Three", "conflict");
+  const cells = "[...document.querySelectorAll('.versions td')].map((cell) => cell.textContent)";
+  await page.until("document.querySelector('dialog.conflict')");
+  expect(await page.evaluate<string[]>(cells)).toEqual(["empty", "mine", "theirs"]);
+  await page.clickButton("Keep mine");
+  await pages.untilStored((items) => items.length === 3 && items[1]?.["Notes"] === "mine");
+  expect((await pages.listed()).map(({ Name, Done }) => [Name, Done])).toEqual([
+    ["One", true],
+    ["Three", false],
+    ["First", false],
+  ]);
+  await page.until("!document.querySelector('.status-line')");
+  expect(await page.evaluate<boolean>("dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(true);
+});
+
+test("an edit that the service refuses stays on the page with the reason, and can be corrected or discarded", async () => {
+  await pages.start("--body-limit", "500");
+  const page = await pages.openPage();
+  await page.add("too long ".repeat(60));
+  await page.untilText("was not saved");
+  await page.click('[data-control="refused"]');
+  await page.fill('[data-field="Name"]', "short");
+  await page.clickButton("Save");
+  await pages.untilStored((items) => items[0]?.["Name"] === "short");
+  await page.clickItem("short", "text");
+  await page.fill('[data-field="Notes"]', "too long ".repeat(60));
+  await page.clickButton("Save");
+  await page.click('[data-control="line-discard"]');
+  await page.until("!document.querySelector('.status-line')");
+  expect(await page.items()).toEqual([{ name: "short", notes: "", done: false }]);
+});
+
+test("text that was typed into the editor is not lost: not by others, not by Escape", async () => {
+  const page = await openWith(named(ids.one, "One"));
+  await page.clickItem("One", "text");
+  await page.fill('[data-field="Name"]', "Mine");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Theirs", '"Notes":"new","Done":false'));
+  await page.untilText("Changed elsewhere to “Theirs”");
+  await page.until("document.querySelector('[data-field=Notes]').value === 'new'");
+  await page.view.press("Escape");
+  await page.untilNames("Theirs");
+  await page.clickButton("Continue");
+  await pages.send("DELETE", `/api/todoitems/${ids.one}`);
+  await page.untilText("Somebody has deleted this item");
+  await page.clickButton("Add again");
+  await page.untilNames("Mine");
+  await pages.untilStored(([item]) => item?.["Name"] === "Mine" && item["Notes"] === "new");
+});
+
+test("the page asks for credentials, reports wrong ones, keeps them in memory only, and forgets them at sign-out", async () => {
+  await pages.start("--auth", "all", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  const signIn = async (password: string) => {
+    await page.fill('[data-control="username"]', "ann");
+    await page.fill('[data-control="password"]', password);
+    await page.view.press("Enter");
+  };
+  await signIn("wrong");
+  await page.untilText("The name or the password is wrong");
+  await signIn("long enough");
+  await page.untilText("No items yet");
+  await page.add("Secret");
+  await page.untilNames("Secret");
+  await page.until("!document.querySelector('.unsent')");
+  const kept = await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage, document.cookie])");
+  expect(kept).toBe('[{},{},""]');
+  await page.click('[data-control="sign-out"]');
+  await page.until("document.querySelector('.sign-in')");
+  expect(await page.items()).toEqual([]);
+});
+
+test("if only writes need credentials, an edit waits, and is sent after the sign-in", async () => {
+  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  const page = await pages.openPage();
+  await page.add("Buy milk");
+  await page.untilText("Sign in to send 1 edit");
+  await page.click('[data-control="line-sign-in"]');
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "long enough");
+  await page.view.press("Enter");
+  await pages.untilStored(([item]) => item?.["Name"] === "Buy milk");
+  await page.until("!document.querySelector('dialog, .status-line')");
+});
+
+test("the page of a read-only service says so and offers no changes", async () => {
+  await pages.start("--demo");
+  const page = await pages.openPage();
+  await page.untilText("Read-only: changes are not stored.");
+  const controls = "[...document.querySelectorAll('[data-control]:enabled')].map(({ dataset }) => dataset.control)";
+  expect(new Set(await page.evaluate<string[]>(controls))).toEqual(new Set(["connect", "search", "text"]));
+  await page.click('[data-control="text"]');
+  await page.until("document.querySelector('dialog.editor fieldset:disabled')");
+});
+
+test("of 3,000 items the first 300 are drawn, search and counts cover all, and a new item is always in sight", async () => {
+  const seed = join(pages.path, "seed.json");
+  await Bun.write(seed, `[${Array.from({ length: 3_000 }, (_, index) => named(numbered(index), `Item ${index}`))}]`);
+  await pages.start("--seed", seed);
+  const page = await pages.openPage();
+  await page.until("document.querySelectorAll('li.row').length === 300");
+  await page.until("document.querySelector('.count').textContent === '3,000'");
+  await page.fill('[data-control="search"]', "item 2999");
+  await page.untilNames("Item 2999");
+  await page.add("New");
+  const isInSight = `(() => {
+    const box = [...document.querySelectorAll("li.row")].at(-1)?.getBoundingClientRect();
+    return document.querySelectorAll("li.row").length === 301 && box.bottom < innerHeight && box.top > 0;
+  })()`;
+  await page.until(isInSight);
+  await page.clickButton("Show all 3,001");
+  await page.until("document.querySelectorAll('li.row').length === 3001");
+});
+
+test("everything can be done with the keyboard alone", async () => {
+  const page = await openWith(...["One", "Two", "Three"].map((name, index) => named(numbered(index), name)));
+  const press = async (...keys: readonly string[]) => {
+    for (const key of keys) await page.view.press(key);
+  };
+  const focusIs = (text: string) =>
+    page.until(`document.activeElement.closest("li")?.querySelector(".name").textContent === "${text}"`);
+  await page.evaluate("document.querySelector('.text').focus()");
+  await press("ArrowDown");
+  await focusIs("Two");
+  await press("End");
+  await focusIs("Three");
+  await press("Home", "Space");
+  // The next row has taken the place of the one that was ticked.
+  await page.untilNames("Two", "Three", "One");
+  await focusIs("Two");
+  await press("Delete");
+  await page.untilNames("Three", "One");
+  await focusIs("Three");
+  await press("Enter");
+  await page.until("document.activeElement.dataset.field === 'Name'");
+  await page.selectAll();
+  await page.view.type("Drei");
+  await press("Enter");
+  await page.untilNames("Drei", "One");
+  await press("Enter");
+  await page.until("document.querySelector('dialog')");
+  await press("Escape");
+  await page.until("!document.querySelector('dialog')");
+  await focusIs("Drei");
+});
+
+test("on a phone the first item begins above 200 pixels, also offline, and at 400 % an item is in sight", async () => {
+  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"));
+  const top = "document.querySelector('li.row').getBoundingClientRect().top";
+  const overflows = "document.documentElement.scrollWidth > innerWidth";
+  await page.show({ width: 320, height: 256, isPhone: true });
+  expect(await page.evaluate<number>(`document.querySelector('li.row').getBoundingClientRect().bottom`)).toBeLessThan(
+    256,
+  );
+  expect(await page.evaluate<boolean>(overflows)).toBe(false);
+  await page.show({ width: 360, height: 740, isPhone: true });
+  expect(await page.evaluate<number>(top)).toBeLessThan(200);
+  const small = `[...document.querySelectorAll("button, input")].filter((control) => control.getClientRects().length > 0)
+    .map((control) => [control.dataset.control, control.offsetHeight]).filter(([, height]) => height < 44)`;
+  expect(await page.evaluate<unknown[]>(small)).toEqual([]);
+  await pages.program.stop();
+  await page.untilText("The service cannot be reached");
+  await page.clickItem("One", "tick");
+  await page.untilText("1 edit waiting");
+  expect(await page.evaluate<number>(top)).toBeLessThan(200);
+  expect(await page.evaluate<boolean>(overflows)).toBe(false);
+});
+
+test("axe-core finds nothing in the list, the editor, the panel and the forms, light and dark, wide and narrow", async () => {
+  const rest = '"Notes":"a","Done":true,"Price":850,"Due":"2027-03-01","tags":["a"],"Place":{"x":1},"Big":true';
+  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two", rest));
+  for (const colours of ["light", "dark"] as const) {
+    await page.show({ width: colours === "light" ? 1100 : 360, height: 740, colours });
+    expect(await barriers(page)).toEqual([]);
+    await page.clickItem("Two", "text");
+    await page.until("document.querySelector('dialog')");
+    expect(await barriers(page)).toEqual([]);
+    await page.view.press("Escape");
     await page.click('[data-control="connect"]');
     await page.until("document.querySelector('dialog.panel')");
-    const shown = await page.evaluate<string[]>(
-      "[...document.querySelectorAll('.copyable[data-long=false] code')].map((code) => code.textContent)",
-    );
-    expect(shown).toEqual([
-      `http://127.0.0.1:${http}/api/todoitems/`,
-      `http://10.0.2.2:${http}/api/todoitems/`,
-      `http://localhost:${http}/api/todoitems/`,
-      `https://localhost:${https}/api/todoitems/`,
-      `https://10.0.2.2:${https}/api/todoitems/`,
-    ]);
-  });
-
-  for (const [host, hint] of [
-    ["localhost", "needs the service started with --host 0.0.0.0"],
-    ["0.0.0.0", "needs this machine’s address in place of 127.0.0.1"],
-  ] as const)
-    test(`with --host ${host}, it says what a phone needs`, async () => {
-      await pages.start("--host", host);
-      const page = await pages.openPage();
-      await page.click('[data-control="connect"]');
-      await page.untilText(hint);
-    });
-
-  test("while the list is not shown without a sign-in, no figures are made up for it", async () => {
-    await pages.start("--auth", "all", "--users", await pages.oneUser());
-    const page = await pages.openPage();
-    await page.until("document.querySelector('dialog.sign-in')");
-    await page.view.press("Escape");
+    expect(await barriers(page)).toEqual([]);
+    await page.click('[aria-label="Close"]');
     await page.until("!document.querySelector('dialog')");
-    await page.click('[data-control="connect"]');
-    await page.untilText("Version unknown");
-    expect(await page.evaluate<string>("document.querySelector('.figures').innerText")).not.toContain("0 items");
-  });
+  }
+  await pages.program.stop();
+  await page.clickItem("One", "delete");
+  await page.untilText("1 edit waiting");
+  await page.untilText("Undo");
+  expect(await barriers(page)).toEqual([]);
+});
 
-  test("the code for a browser says how a page of another origin may use the service", async () => {
-    await pages.start();
-    const page = await pages.openPage();
-    await page.click('[data-control="connect"]');
-    await page.click('[data-language="fetch"]');
-    await page.untilText("only if it was started with --cors ORIGIN");
+test("the page sends requests to this service only, with its strict policy, and no script of an item runs", async () => {
+  const page = await openWith(named(ids.one, "<img src=x onerror=alert(1)>", '"Notes":"<script>","Done":false'));
+  const asked: string[] = [];
+  await page.view.cdp("Network.enable");
+  page.view.addEventListener("Network.requestWillBeSent", (event) => {
+    asked.push(String((event as unknown as { data: { request: { url: string } } }).data.request.url));
   });
+  await page.view.reload();
+  await page.untilNames("<img src=x onerror=alert(1)>");
+  expect(asked.length).toBeGreaterThan(1);
+  expect(asked.filter((url) => !url.startsWith(`${pages.program.origin}/`))).toEqual([]);
+  expect(await page.evaluate<number>("document.querySelectorAll('main img, main script').length")).toBe(0);
+});
 
-  test("a page from another machine over plain HTTP, which has no clipboard, copies an address too", async () => {
-    await pages.start();
-    const page = await pages.openPage();
-    await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-read" }, setting: "granted" });
-    await page.evaluate(`(() => {
-      globalThis.clipboard = navigator.clipboard;
-      Object.defineProperty(navigator, "clipboard", { value: undefined });
-    })()`);
-    await page.click('[data-control="connect"]');
-    await page.click('[aria-label="Copy: This machine"]');
-    await page.until(`clipboard.readText().then((text) => text === "${pages.program.origin}/api/todoitems/")`);
-    await page.until("document.querySelector('[aria-label=\"Copy: This machine\"]').textContent === '✓'");
-    await page.view.cdp("Browser.resetPermissions", {});
-  });
+test("the connect panel shows the addresses with the ports that the system has chosen, and its commands work", async () => {
+  await pages.start("--https-port", "0");
+  const [http = "", https = ""] = pages.program.origins.map((origin) => new URL(origin).port);
+  const page = await pages.openPage();
+  const secure = await pages.openPage(`https://127.0.0.1:${https}`);
+  await secure.add("Over HTTPS");
+  await page.untilNames("Over HTTPS");
+  await secure.clickItem("Over HTTPS", "delete");
+  await pages.untilStored((items) => items.length === 0);
+  await page.click('[data-control="connect"]');
+  await page.untilText("needs the service started with --host 0.0.0.0");
+  const codes = (isLong: boolean) =>
+    page.evaluate<string[]>(
+      `[...document.querySelectorAll('.copyable[data-long=${isLong}] code')].map((code) => code.textContent)`,
+    );
+  expect(await codes(false)).toEqual([
+    `http://127.0.0.1:${http}/api/todoitems/`,
+    `http://10.0.2.2:${http}/api/todoitems/`,
+    `http://localhost:${http}/api/todoitems/`,
+    `https://localhost:${https}/api/todoitems/`,
+    `https://10.0.2.2:${https}/api/todoitems/`,
+  ]);
+  const { text } = await pages.send(
+    "GET",
+    await page.evaluate("new URL(document.querySelector('a[download]')).pathname"),
+  );
+  expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
+  const outputs: string[] = [];
+  for (const command of await codes(true)) {
+    const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");
+    const shell = Bun.spawn(["bash", "-c", withStatus], { cwd: pages.path, stdout: "pipe" });
+    outputs.push(await new Response(shell.stdout).text());
+  }
+  const milk = (done: boolean) =>
+    `{"ID":"54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90","Name":"Buy milk","Notes":"two litres","Done":${done}}`;
+  expect(outputs.slice(0, 5)).toEqual(["[] 200", `${milk(false)} 201`, `${milk(false)} 200`, " 204", " 204"]);
+  expect(outputs[5]).toStartWith("event: ready\n");
+  await page.click('[data-language="fetch"]');
+  await page.untilText("only if it was started with --cors ORIGIN");
+});
 
-  test("if the browser does not let the page copy an address, its Copy button selects the address and says so", async () => {
-    await pages.start();
-    const page = await pages.openPage();
-    await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-write" }, setting: "denied" });
-    await page.click('[data-control="connect"]');
-    await page.click('[aria-label="Copy: This machine"]');
-    await page.until(`getSelection().toString() === "${pages.program.origin}/api/todoitems/"`);
-    await page.untilText("Selected, but not copied");
-    await page.view.cdp("Browser.resetPermissions", {});
-  });
+test("an address can be copied, also by a page that has no clipboard, or is at least selected", async () => {
+  await pages.start("--host", "0.0.0.0");
+  const page = await pages.openPage();
+  const address = `${pages.program.origin}/api/todoitems/`;
+  await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-read" }, setting: "granted" });
+  await page.click('[data-control="connect"]');
+  await page.untilText("needs this machine’s address in place of 127.0.0.1");
+  await page.evaluate(`(() => {
+    globalThis.clipboard = navigator.clipboard;
+    Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
+  })()`);
+  await page.click('[aria-label="Copy: This machine"]');
+  await page.until(`clipboard.readText().then((text) => text === "${address}")`);
+  await page.evaluate("(() => { delete navigator.clipboard; getSelection().empty(); })()");
+  await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-write" }, setting: "denied" });
+  await page.click('[aria-label="Copy: This machine"]');
+  await page.until(`getSelection().toString() === "${address}"`);
+  await page.untilText("Selected, but not copied");
+  await page.view.cdp("Browser.resetPermissions", {});
 });

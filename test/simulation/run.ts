@@ -1,6 +1,7 @@
-// `npm run test:simulation -- --steps N --seed S [--break NAME]`: runs simulations with the seeds S, S + 1 and so on,
-// until they have made N steps. A simulation that fails is named with its seed and can be repeated. `--break` first
-// breaks the service on purpose, to show that the simulator notices it.
+// Runs simulations with the seeds S, S + 1 and so on, until they have made N steps. A simulation that fails is named with
+// its seed and can be repeated. `--break` first breaks the service on purpose, to show that the simulator notices it.
+//
+//   node bin/bun.js test/simulation/run.ts --steps N --seed S [--break NAME]
 
 import { parseArgs } from "node:util";
 import { plugin } from "bun";
@@ -57,7 +58,7 @@ for (; totals.steps < steps; seed++) {
     totals.virtualSeconds += report.virtualSeconds;
   } catch (error) {
     console.error(error instanceof Error && error.name === "Violation" ? `${error.name}: ${error.message}` : error);
-    const repeat = `npm run test:simulation -- --seed ${seed} --steps ${simulationSteps}${values.break === undefined ? "" : ` --break ${values.break}`}`;
+    const repeat = `node bin/bun.js test/simulation/run.ts --seed ${seed} --steps ${simulationSteps}${values.break === undefined ? "" : ` --break ${values.break}`}`;
     console.error(
       `error: the simulation with seed ${seed} failed at its step ${simulation.stepCount}, after ${totals.steps} steps of earlier seeds. To repeat it: ${repeat}`,
     );

@@ -1,5 +1,6 @@
-// Runs simulations in a separate process, because they replace the clock, the timers and the client library of
-// PostgreSQL. `npm run test:simulation` runs more of them.
+// The simulator notices defects that are put into the service on purpose. It runs in a process of its own, because it
+// replaces the clock, the timers and the client library of PostgreSQL. `npm run torture -- --only simulation` runs it on
+// the service as it is.
 
 import { expect, test } from "bun:test";
 import { bunCommand } from "../bun-command.ts";
@@ -12,14 +13,8 @@ async function simulate(...args: string[]): Promise<{ exitCode: number; output: 
   return { exitCode: await child.exited, output: output + errors };
 }
 
-test("in 100,000 simulated steps with failures of every kind, no promise is broken", async () => {
-  const { exitCode, output } = await simulate("--steps", "100000", "--seed", "1");
-  expect(output).toContain("100000 steps with the seeds 1 to 20");
-  expect(exitCode).toBe(0);
-}, 120_000);
-
 // With each of these seeds, the simulation fails within 5,000 steps. If a change makes one of them pass, find another
-// seed with `npm run test:simulation -- --break NAME`.
+// seed with `node bin/bun.js test/simulation/run.ts --break NAME`.
 const found = [
   { name: "mixed-histories", seed: "7", violation: "no store was ever" },
   { name: "other-batch", seed: "446", violation: "no store was ever" },
@@ -35,5 +30,5 @@ for (const { name, seed, violation } of found) {
       expect(exitCode).toBe(1);
     }
     expect(runs[0]?.output).toBe(runs[1]?.output);
-  }, 60_000);
+  });
 }

@@ -53,14 +53,13 @@ export interface Part {
   readonly weight: number;
   /** The shortest time, in seconds, in which the part can finish one round. */
   readonly secondsMin?: number;
+  /** How long the short round in `npm test` goes on, in seconds. Undefined if only `npm run torture` runs the part. */
+  readonly shortSeconds?: number;
   /** Why this machine cannot run the part. Undefined if it can. */
   missing?(): string | undefined;
   /** Attacks until the time is over, and records what it finds. An error that it throws counts as a finding. */
   run(turn: Turn): Promise<void>;
 }
-
-/** Thrown if an answered write is gone. */
-export class LostWrite extends Error {}
 
 export function missingStrace(): string | undefined {
   if (process.platform !== "linux") return "strace needs Linux";

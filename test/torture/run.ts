@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { projectFolder } from "../program.ts";
 import { Random } from "../wire/random.ts";
-import { LostWrite, type Part, Tally } from "./part.ts";
+import { type Part, Tally } from "./part.ts";
 import { parts } from "./parts.ts";
 import { type Figures, isBroken, type PartFigures, textReport, withFigures } from "./report.ts";
 
@@ -86,9 +86,7 @@ async function runPart(part: Part, seconds: number): Promise<PartFigures> {
       const goOn = () => performance.now() - startedAt < seconds * 1_000;
       await part.run({ random: new Random(seed), tally, seconds, goOn });
     } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      if (error instanceof LostWrite) tally.noteLost(text);
-      else tally.noteWrong(text);
+      tally.noteWrong(error instanceof Error ? (error.stack ?? error.message) : String(error));
     }
     clearInterval(progress);
     console.log(`  ${summary(tally)}`);

@@ -1,278 +1,233 @@
-// The whole page: header, banners, composer, toolbar, list, notices and dialogs. Also handles the keyboard shortcuts.
+// The whole page: header, composer, toolbar, list, message and dialogs. It is a view on the offline list, which follows
+// the service, keeps the edits that wait, sends them and finds conflicts.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Draft } from "../draft.ts";
-import { named } from "../item-fields.ts";
-import { type Filter, filters, viewList } from "../list-view.ts";
-import type { ShownItem } from "../overlay.ts";
-import type { PageSettings } from "../page-settings.ts";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Credentials } from "../../client/index.ts";
+import type { OfflineItem, OfflineList, PendingEdit } from "../../client/offline.ts";
+import { ItemActions, type Notice } from "../item-actions.ts";
+import type { FormEdits } from "../item-form.ts";
+import { quoted, viewItem } from "../item-view.ts";
+import { type Filter, viewList } from "../list-view.ts";
+import { listPath, type PageSettings } from "../page-settings.ts";
+import { badgeOf, statusLine } from "../page-status.ts";
 import type { NewEntry } from "../pasted-lines.ts";
-import type { Session } from "../session.ts";
-import { Banners } from "./banners.tsx";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
-import { canUndoIn, canUndoInEditor, noteChange, noteText } from "./field-undo.ts";
+import { Dialog } from "./dialog.tsx";
 import { Header } from "./header.tsx";
-import { isTyping } from "./is-typing.ts";
-import { ItemRows } from "./item-rows.tsx";
-import { keepFocus } from "./keep-focus.ts";
-import { Notices } from "./notices.tsx";
-import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
-import { SignInDialog } from "./sign-in-dialog.tsx";
+import { ItemEditor } from "./item-editor.tsx";
+import { ItemList } from "./item-list.tsx";
+import type { RowActions } from "./item-row.tsx";
+import { NoticeView } from "./notice.tsx";
+import { SignInForm } from "./sign-in-form.tsx";
+import { StatusLineView } from "./status-line.tsx";
 import { Toolbar } from "./toolbar.tsx";
-import { useEdited } from "./use-edited.ts";
-import { useKept } from "./use-kept.ts";
-import { rowBelow } from "./use-row-focus.ts";
-import { useSession } from "./use-session.ts";
+import { useList } from "./use-list.ts";
 
-export function App({ session, settings }: { session: Session; settings: PageSettings }) {
-  useSession(session);
-  // A reload keeps the filter. The next visit begins with all items, so that nobody misses those that a filter hides.
-  const [filter, setFilter] = useKept(sessionStorage, "todoitems-filter", filters);
+interface AppProps {
+  readonly list: OfflineList<string>;
+  readonly settings: PageSettings;
+  /** Returns why the sign-in failed. */
+  readonly onSignIn: (credentials: Credentials) => Promise<string | undefined>;
+}
+
+type Opened =
+  | { readonly kind: "connect" | "sign-in" }
+  | { readonly kind: "editor"; readonly id: string; readonly json: string; readonly draft: FormEdits }
+  | { readonly kind: "conflict"; readonly id: string };
+
+export function App({ list, settings, onSignIn }: AppProps) {
+  const snapshot = useList(list);
+  const { items, pending, status } = snapshot;
+  const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
-  // The IDs of the items that the user added, saved or brought back since the filter or the search last changed. These
-  // items are always shown.
-  const [addedIds, setAddedIds] = useState<readonly string[]>([]);
-  const [keptDoneLast, setDoneLast] = useKept(localStorage, "todoitems-done-last", ["false", "true"]);
-  const doneLast = keptDoneLast === "true";
-  const [opened, setOpened] = useState<"connect" | "shortcuts">();
-  const [username, setUsername] = useState("");
-  const [decidingId, setDecidingId] = useState<string>();
+  const [opened, setOpened] = useState<Opened>();
+  const [notice, setNotice] = useState<Notice>();
+  const [username, setUsername] = useState<string>();
+  const [addedId, setAddedId] = useState<string>();
   const composer = useRef<HTMLInputElement>(null);
-  const searchBox = useRef<HTMLInputElement>(null);
-  const { items, list, signIn, actions, undo, decisions } = session;
-  const { loaded } = list;
-  const edited = useEdited(items, loaded);
+  const close = () => setOpened(undefined);
 
-  const { shown, counts, clearable } = useMemo(
-    () => viewList(items, { filter, search, doneLast, editedIds: edited.ids, addedIds: new Set(addedIds) }),
-    [items, filter, search, doneLast, edited.ids, addedIds],
+  const actions = useMemo(() => new ItemActions(list, settings.fieldNames, setNotice), [list]);
+  const edit = (id: string, draft: FormEdits = new Map()) => {
+    const found = list.getSnapshot().items.find((item) => item.id === id);
+    if (found) setOpened({ kind: "editor", id, json: found.item, draft });
+  };
+  const rowActions = useMemo(
+    (): RowActions => ({
+      onDone: (item, done) => void actions.setDone(item, done),
+      onEdit: (id) => edit(id),
+      onDelete: (item) => void actions.remove(item),
+      onDecide: (id) => setOpened({ kind: "conflict", id }),
+    }),
+    [actions],
   );
-  const rows = edited.withMissing(shown);
-  const { focusId } = session;
-  const isHidden = ({ id }: ShownItem) => id === focusId && !rows.some((row) => row.id === id);
-  const hidesFocused = focusId !== undefined && items.some(isHidden);
-  useLayoutEffect(() => {
-    if (hidesFocused) setAddedIds([...addedIds, focusId]);
-  }, [hidesFocused]);
-  // The ID of the item that is being edited. If there are several, it is the item whose editor was opened last.
-  const editedId = useRef<string | undefined>(undefined);
-  editedId.current = [...edited.ids].at(-1);
+  const { shown, counts } = useMemo(() => viewList(items, filter, search), [items, filter, search]);
+  const states = useMemo(() => new Map(pending.map(({ id, state }) => [id, state])), [pending]);
 
-  const conflicts = items.filter(({ conflict }) => conflict);
-  const conflictIds = conflicts.map(({ id }) => id).join();
-  // A conflict can be found at any time. A dialog that opened by itself would take the focus from somebody who is
-  // typing. So a message appears, with a button that opens the dialog.
-  useEffect(() => {
-    const [first] = conflicts;
-    if (!first) return undefined;
-    const action = { label: "Decide", run: () => setDecidingId(first.id) };
-    const key = session.notices.add("problem", conflictText(first, conflicts.length), action);
-    return () => session.notices.close(key);
-  }, [conflictIds]);
-  const deciding = conflicts.find(({ id }) => id === decidingId);
-
+  const { loaded, needsCredentials } = status;
+  const readOnly = settings.readOnly || status.readOnly;
   const isEmpty = loaded && items.length === 0;
   useEffect(() => {
-    if (isEmpty && document.activeElement === document.body) composer.current?.focus({ preventScroll: true });
+    if (isEmpty && document.activeElement === document.body) composer.current?.focus();
   }, [isEmpty]);
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
-      const field = [composer.current, searchBox.current].find((one) => one === event.target);
-      if (event.ctrlKey || event.metaKey) {
-        const isInEditor = !field && isTyping(event.target);
-        const isForField = field ? canUndoIn(field) : isInEditor && canUndoInEditor(event.target);
-        // With Caps Lock on, the key is "Z".
-        if (event.key.toLowerCase() !== "z" || event.shiftKey || isForField) return;
-        // Somebody who types in an editor does not expect Ctrl+Z to undo something elsewhere.
-        if (!isInEditor) undo.undoNewest();
-        event.preventDefault();
-        return;
-      }
-      if (field && event.key === "ArrowDown") {
-        rowBelow(field)?.focus();
-        event.preventDefault();
-      }
-      if (isTyping(event.target)) return;
-      // A click beside the fields of an editor takes the focus from them. Then Escape still closes the editor, and no
-      // single key is a shortcut.
-      const editor = editorOf(editedId.current);
-      if (editor && event.target === document.body) {
-        if (event.key === "Escape") editor.reset();
-        return;
-      }
-      const isNew = event.key.toLowerCase() === "n" && !event.shiftKey;
-      const target = event.key === "/" ? searchBox.current : isNew ? composer.current : undefined;
-      if (event.key === "?") setOpened("shortcuts");
-      else if (!target) return;
-      event.preventDefault();
-      target?.focus();
-    };
-    addEventListener("keydown", onKey);
-    addEventListener("beforeinput", noteText);
-    addEventListener("input", noteChange);
-    return () => {
-      removeEventListener("keydown", onKey);
-      removeEventListener("beforeinput", noteText);
-      removeEventListener("input", noteChange);
-    };
-  }, []);
-
-  useEffect(
-    () =>
-      keepFocus(() => {
-        const field = composer.current ?? undefined;
-        // While the list is not known, the sign-in form may be about to open. The form does not open while a text field
-        // has the focus, so do not give the focus to the composer then.
-        return (field && rowBelow(field)) ?? (list.loaded ? field : undefined);
-      }),
-    [],
-  );
-
-  useEffect(() => setAddedIds([]), [filter, search]);
-  const add = (entries: readonly NewEntry[]) => {
-    setAddedIds([...addedIds, ...actions.add(...entries)]);
-    // The new item comes first in the list. Scroll there, whatever the user was looking at. The browser would report
-    // the scrolling only after the list is drawn again, and the list would scroll back to keep the same rows in sight.
-    // So report the scrolling at once.
-    scrollTo(0, 0);
-    dispatchEvent(new Event("scroll"));
+  const add = async (entries: readonly NewEntry[]) => {
+    // A new item is always in sight.
+    setSearch("");
+    if (filter === "done") setFilter("all");
+    setAddedId(await actions.add(entries));
   };
-  const save = (base: ShownItem, json: string) => {
-    if (edited.isGone(base.id)) actions.addAgain(base.id, json);
-    else actions.save(base, json);
-    // The new text may no longer fit the search. An item that the user has just saved stays in sight.
-    setAddedIds([...addedIds, base.id]);
+  const signIn = async (credentials: Credentials) => {
+    const problem = await onSignIn(credentials);
+    if (problem !== undefined) return problem;
+    setUsername(credentials.username);
+    close();
+    return undefined;
   };
-  // If the user closes an editor without saving, a message offers to continue with the draft. Opening the item itself
-  // shows the stored text, because the user has cancelled the change. The offer ends when the item is saved, so no
-  // second text can conflict with the saved one.
-  const offerDraft = (draft: Draft) =>
-    undo.offerDraft(draft.base, () => {
-      // If the editor is open again, the draft takes its place. What was typed there is then offered in turn.
-      editorOf(draft.base.id)?.reset();
-      edited.open(draft.base, draft);
-    });
+  const discard = (id?: string) => void actions.attempt(() => list.discard(id));
+  const line = statusLine(snapshot);
+  const isSignedOut = !loaded && needsCredentials;
 
   return (
     <>
       <Header
-        session={session}
-        settings={settings}
-        onOpen={setOpened}
-        onSignOut={() => {
-          // The next user may be somebody else.
-          setUsername("");
-          signIn.signOut();
-        }}
+        badge={badgeOf(status)}
+        username={username}
+        offersSignIn={settings.auth !== "off" && username === undefined && !needsCredentials}
+        onSignIn={() => setOpened({ kind: "sign-in" })}
+        onConnect={() => setOpened({ kind: "connect" })}
       />
       <main data-loaded={loaded}>
-        <Banners session={session} />
-        <Composer
-          inputRef={composer}
-          onAdd={add}
-          isOffline={list.connection === "lost" && list.refusal === undefined}
-        />
-        <Toolbar
-          filter={filter}
-          onFilter={setFilter}
-          search={search}
-          onSearch={setSearch}
-          searchRef={searchBox}
-          counts={loaded ? counts : undefined}
-          doneLast={doneLast}
-          onDoneLast={(isLast) => setDoneLast(isLast ? "true" : "false")}
-          clearableCount={clearable.length}
-          onClearDone={() => actions.remove(...clearable)}
-        />
-        <ItemRows
-          items={rows}
-          emptyText={loaded ? emptyText(session, filter, search) : undefined}
-          onSignIn={list.connection === "signed-out" ? () => signIn.openForm() : undefined}
-          edited={edited}
-          onEdit={(item) => edited.open(item)}
-          onDone={(item, isDone) => {
-            const hides = filter !== "all" && isDone === (filter === "open");
-            if (hides) setAddedIds(addedIds.filter((id) => id !== item.id));
-            actions.setDone(item, isDone, hides);
-          }}
-          onSave={save}
-          onCancel={offerDraft}
-          onDelete={(item) => actions.remove(item)}
-          onDiscard={(item) => decisions.discardRefused(item.id)}
-          onDecide={(item) => setDecidingId(item.id)}
-          focusId={() => (hidesFocused ? undefined : session.focusId)}
-          onFocused={() => session.hasFocused()}
-          onNowhere={() => composer.current?.focus()}
-        />
+        {line && !isSignedOut && (
+          <StatusLineView
+            line={line}
+            about={"edit" in line ? nameOf(line.edit, items) : ""}
+            onSignIn={() => setOpened({ kind: "sign-in" })}
+            onRetry={() => list.retry()}
+            onSendAnyway={() => void actions.attempt(() => list.sendAnyway())}
+            onDecide={rowActions.onDecide}
+            onEdit={rowActions.onEdit}
+            onDiscard={discard}
+          />
+        )}
+        {isSignedOut ? (
+          <section class="empty" aria-label="Sign in">
+            <h2>Sign in</h2>
+            <SignInForm username={username} onSignIn={signIn} />
+          </section>
+        ) : (
+          <>
+            {readOnly ? (
+              <p class="composer">Read-only: changes are not stored.</p>
+            ) : (
+              <Composer inputRef={composer} onAdd={add} />
+            )}
+            <Toolbar filter={filter} onFilter={setFilter} search={search} onSearch={setSearch} counts={counts} />
+            {shown.length > 0 ? (
+              <ItemList
+                items={shown}
+                states={states}
+                readOnly={readOnly}
+                actions={rowActions}
+                addedId={addedId}
+                onDeleteDone={(done) => void actions.remove(...done)}
+              />
+            ) : (
+              <EmptyList
+                loaded={loaded}
+                isAway={line !== undefined}
+                search={search}
+                filter={filter}
+                all={items.length}
+              />
+            )}
+          </>
+        )}
       </main>
-      <Notices notices={session.notices} />
-      {signIn.form && (
-        <SignInDialog
-          signIn={signIn}
-          form={signIn.form}
-          username={username}
-          onUsername={setUsername}
-          nextFocus={composer}
+      <div class="notices" aria-live="polite">
+        {notice && <NoticeView notice={notice} onClose={() => setNotice(undefined)} />}
+      </div>
+      {opened?.kind === "connect" && <ConnectPanel settings={settings} username={username} onClose={close} />}
+      {opened?.kind === "sign-in" && (
+        <Dialog title="Sign in" kind="narrow" onClose={close}>
+          <SignInForm username={username} onSignIn={signIn} onCancel={close} />
+        </Dialog>
+      )}
+      {opened?.kind === "editor" && (
+        <ItemEditor
+          item={items.find(({ id }) => id === opened.id)?.item}
+          opened={opened.json}
+          draft={opened.draft}
+          problem={pending.find(({ id }) => id === opened.id)?.problem}
+          readOnly={readOnly}
+          address={`${listPath}${opened.id}`}
+          onSave={(edits, seen) => {
+            close();
+            void actions.save(opened.id, edits, seen);
+          }}
+          onDiscard={() => {
+            close();
+            discard(opened.id);
+          }}
+          onClose={(draft, isChanged) => {
+            close();
+            const action = { label: "Continue", run: () => edit(opened.id, draft) };
+            if (isChanged) setNotice({ kind: "done", text: "Your changes are not saved", action });
+          }}
         />
       )}
-      {!signIn.form && deciding && (
-        <ConflictDialog
-          key={deciding.id}
-          item={deciding}
-          count={conflicts.length}
-          onDecide={(which) => {
-            decisions.decide(deciding.id, which);
-            setDecidingId(conflicts.find(({ id }) => id !== deciding.id)?.id);
+      {opened?.kind === "conflict" && (
+        <Decision
+          edit={pending.find(({ id, conflict }) => id === opened.id && conflict)}
+          onResolve={(choice) => {
+            const next = pending.find(({ id, conflict }) => id !== opened.id && conflict);
+            setOpened(next && { kind: "conflict", id: next.id });
+            void actions.attempt(() => list.resolve(opened.id, choice));
           }}
-          onLater={() => {
-            session.focusId = deciding.id;
-            setDecidingId(undefined);
-          }}
+          onClose={close}
         />
       )}
-      {opened === "connect" && (
-        <ConnectPanel session={session} settings={settings} onClose={() => setOpened(undefined)} />
-      )}
-      {opened === "shortcuts" && <ShortcutsDialog onClose={() => setOpened(undefined)} />}
     </>
   );
 }
 
-/** The open editor of this item. Resetting the form cancels the edit. */
-function editorOf(id: string | undefined): HTMLFormElement | null {
-  return document.querySelector(`[data-id="${id}"] form`);
+interface DecisionProps {
+  /** Undefined if there is nothing left to decide. */
+  readonly edit: PendingEdit<string> | undefined;
+  readonly onResolve: (choice: "mine" | "theirs") => void;
+  readonly onClose: () => void;
 }
 
-function conflictText({ conflict, fields }: ShownItem, count: number): string {
-  if (count > 1) return `${count} of your changes need a decision.`;
-  return `Your ${conflict?.deletes ? "deletion" : "change"} of ${named(fields)} needs a decision.`;
+function Decision({ edit, onResolve, onClose }: DecisionProps) {
+  if (!edit?.conflict) return null;
+  return <ConflictDialog key={edit.id} conflict={edit.conflict} onResolve={onResolve} onClose={onClose} />;
 }
 
-function emptyText(
-  { items, list }: Session,
-  filter: Filter,
-  search: string,
-): { readonly title: string; readonly hint: string } {
-  if (items.length === 0 && list.readOnly)
-    return {
-      title: "The list is empty",
-      hint: "This service is read-only. It accepts new items, but does not keep them.",
-    };
-  if (items.length === 0)
-    return {
-      title: "Nothing to do",
-      hint: "Type above and press Enter. Items that your app creates appear here at once.",
-    };
-  if (search.trim() !== "")
-    return {
-      title: "Nothing found",
-      hint: `No ${filter === "all" ? "" : `${filter} `}item contains “${search.trim()}”.`,
-    };
-  return filter === "done"
-    ? { title: "Nothing done yet", hint: "Items you tick are listed here." }
-    : { title: "All done", hint: "Every item is ticked." };
+interface EmptyListProps {
+  readonly loaded: boolean;
+  readonly isAway: boolean;
+  readonly search: string;
+  readonly filter: Filter;
+  /** The number of all items, shown or not. */
+  readonly all: number;
+}
+
+function EmptyList({ loaded, isAway, search, filter, all }: EmptyListProps) {
+  if (!loaded) return isAway ? null : <p class="loading">Loading …</p>;
+  if (search.trim() !== "") return <p class="empty">No item contains “{search.trim()}”.</p>;
+  if (all > 0) return <p class="empty">{filter === "open" ? "Everything is done." : "Nothing is done yet."}</p>;
+  return (
+    <div class="empty">
+      <h2>No items yet</h2>
+      <p>Add one above, or connect your app: what it stores appears here at once.</p>
+    </div>
+  );
+}
+
+/** The name of the item that an edit is about, in quotes. */
+function nameOf({ id, conflict }: PendingEdit<string>, items: readonly OfflineItem<string>[]): string {
+  const json = items.find((item) => item.id === id)?.item ?? conflict?.theirs ?? conflict?.base;
+  return quoted(json === undefined ? "" : viewItem(json).name);
 }

@@ -6,7 +6,6 @@ import { Copyable } from "./copyable.tsx";
 interface CodeTabsProps {
   readonly samples: readonly {
     readonly language: string;
-    readonly isRun: boolean;
     readonly parts: readonly { readonly label: string; readonly code: string }[];
   }[];
   /** If there is no sample in this language, the first one is shown. */
@@ -52,9 +51,6 @@ export function CodeTabs({ samples, chosen, onChoose }: CodeTabsProps) {
         {shown?.parts.map(({ label, code }) => (
           <Copyable key={shown.language + label} label={label} text={code} isLong />
         ))}
-        {shown?.isRun === false && (
-          <p class="hint">Our tests run the samples for curl, fetch and TypeScript, but not this one.</p>
-        )}
       </div>
     </>
   );

@@ -8,53 +8,50 @@ import { PlusIcon } from "./icons.tsx";
 interface ComposerProps {
   readonly inputRef: RefObject<HTMLInputElement | null>;
   readonly onAdd: (entries: readonly NewEntry[]) => void;
-  /** The composer stays in sight when the page is scrolled, so it also says that the service cannot be reached. */
-  readonly isOffline: boolean;
 }
 
-export function Composer({ inputRef, onAdd, isOffline }: ComposerProps) {
+export function Composer({ inputRef, onAdd }: ComposerProps) {
   const [name, setName] = useState("");
   const paste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     const { value, selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData?.getData("text") ?? "";
-    const entries = entriesOf(value.slice(0, selectionStart ?? 0) + pasted + value.slice(selectionEnd ?? 0));
-    // Let the browser itself paste a single line, so that the user can undo the pasting with the keyboard.
+    // Let the browser itself paste a single line.
     if (entriesOf(pasted).length < 2) return;
     event.preventDefault();
     setName("");
-    onAdd(entries);
+    onAdd(entriesOf(value.slice(0, selectionStart ?? 0) + pasted + value.slice(selectionEnd ?? 0)));
   };
   return (
-    <div class="composer-bar">
-      <form
-        class="composer"
-        data-draft={name.trim() !== ""}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() === "") return;
-          onAdd([{ name: name.trim(), done: false }]);
-          setName("");
-          // The Add button is disabled now and loses the focus. The user may go on with the next item.
-          inputRef.current?.focus({ preventScroll: true });
-        }}
-      >
-        <PlusIcon />
-        <input
-          ref={inputRef}
-          dir="auto"
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-          onPaste={paste}
-          placeholder={isOffline ? "Add an item (offline)" : "Add an item"}
-          aria-label="Name of a new item"
-          autocomplete="off"
-          enterkeyhint="done"
-          data-control="composer"
-        />
-        <button type="submit" class="primary" disabled={name.trim() === ""}>
+    <form
+      class="composer"
+      data-draft={name.trim() !== ""}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim() === "") return;
+        onAdd([{ name: name.trim(), done: false }]);
+        setName("");
+        // The Add button disappears and loses the focus. The user may go on with the next item.
+        inputRef.current?.focus({ preventScroll: true });
+      }}
+    >
+      <PlusIcon />
+      <input
+        ref={inputRef}
+        dir="auto"
+        value={name}
+        onInput={(event) => setName(event.currentTarget.value)}
+        onPaste={paste}
+        placeholder="Add an item"
+        aria-label="Name of a new item"
+        autocomplete="off"
+        enterkeyhint="done"
+        data-control="composer"
+      />
+      {name.trim() !== "" && (
+        <button type="submit" class="primary">
           Add
         </button>
-      </form>
-    </div>
+      )}
+    </form>
   );
 }

@@ -1,8 +1,8 @@
-// Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, the
-// API's description, and the figures of the list.
+// Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, and
+// the API's description.
 
-import { useState } from "preact/hooks";
-import { codeSamples } from "../../description/code-samples.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type CodeSample, exampleFiles, samplesOf } from "../../description/code-samples.ts";
 import {
   apiDescriptionPath,
   authorityPath,
@@ -11,21 +11,20 @@ import {
   type PageSettings,
   referencePath,
 } from "../page-settings.ts";
-import type { Session } from "../session.ts";
 import { CodeTabs } from "./code-tabs.tsx";
 import { Copyable } from "./copyable.tsx";
 import { Dialog } from "./dialog.tsx";
-import { ListFigures } from "./list-figures.tsx";
 
 interface ConnectPanelProps {
-  readonly session: Session;
   readonly settings: PageSettings;
+  /** Undefined if nobody is signed in. */
+  readonly username: string | undefined;
   readonly onClose: () => void;
 }
 
 const authorityFile = "todoitems-authority.crt";
 
-export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) {
+export function ConnectPanel({ settings, username, onClose }: ConnectPanelProps) {
   const list = new URL(listPath, document.baseURI);
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
@@ -50,7 +49,7 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
         </p>
       )}
       <h3>Code</h3>
-      <Samples list={list} settings={settings} username={session.signIn.username} />
+      <Samples list={list} settings={settings} username={username} />
       {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
@@ -65,12 +64,10 @@ export function ConnectPanel({ session, settings, onClose }: ConnectPanelProps) 
       )}
       <h3>API description</h3>
       <p>
-        <a href={referencePath}>The reference</a> explains every request and answer, and lets you try them.{" "}
+        <a href={referencePath}>The reference</a> explains every request and response, and lets you try them.{" "}
         <a href={apiDescriptionPath}>openapi.yaml</a> is the same for programs (OpenAPI 3.1). The{" "}
         <a href={listPath}>list as JSON</a> and the <a href={feedPath}>change feed</a> are what this page reads.
       </p>
-      <h3>This list</h3>
-      <ListFigures list={session.list} />
     </Dialog>
   );
 }
@@ -118,19 +115,21 @@ interface SamplesProps {
 
 function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
-  const isCamel = settings.fieldNames === "camel";
-  const samples = codeSamples({
-    server: new URL(".", document.baseURI).href.slice(0, -1),
-    auth: settings.auth,
-    form: settings.form,
-    names: isCamel
-      ? { id: "id", name: "name", notes: "notes", done: "done" }
-      : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
-    authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
-  });
-  const named = samples.map(({ parts, ...sample }) => ({
-    ...sample,
-    parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
+  const [samples, setSamples] = useState<readonly CodeSample[]>([]);
+  useEffect(() => {
+    const load = async () => {
+      const description = await (await fetch("openapi.json")).json();
+      setSamples([...samplesOf(description, new URL(".", document.baseURI).href), ...exampleFiles]);
+    };
+    void load();
+  }, []);
+  const trust = settings.hasAuthority && list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
+  const named = samples.map(({ language, parts }) => ({
+    language,
+    parts: parts.map(({ label, code }) => ({
+      label,
+      code: withName(code, username).replaceAll(/^curl/gm, trust),
+    })),
   }));
   return (
     <>

@@ -26,10 +26,7 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
   return (
     <div class="copyable" data-long={isLong} data-block={isBlock}>
       <span class="label">{label}</span>
-      {/* A program is scrolled sideways, which must also be possible with the keyboard. */}
-      <code ref={code} tabIndex={isBlock ? 0 : undefined}>
-        {text}
-      </code>
+      <code ref={code}>{text}</code>
       <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
         {copied === "yes" ? "✓" : <CopyIcon />}
       </button>

@@ -1,60 +1,61 @@
-// One item: its checkbox, name and notes, its chips, and a mark if it has a conflict, was refused or was not sent yet.
+// One item: its checkbox, name, notes and facts, a mark if an edit of it waits for somebody, and the bin.
 
-import type { Chip } from "../item-chips.ts";
-import { dueText } from "../item-chips.ts";
-import type { ShownItem } from "../overlay.ts";
+import { useMemo } from "preact/hooks";
+import type { PendingEdit } from "../../client/offline.ts";
+import type { Fact } from "../item-view.ts";
+import type { ListedItem } from "../list-view.ts";
 import { TrashIcon, WarningIcon } from "./icons.tsx";
 
-interface ItemRowProps {
-  readonly item: ShownItem;
-  readonly onEdit: () => void;
-  readonly onDone: (done: boolean) => void;
-  readonly onDelete: () => void;
-  readonly onDecide: () => void;
+/** What a user can do to a row. The functions stay the same, so that a row is drawn again only if its item changes. */
+export interface RowActions {
+  readonly onDone: (item: ListedItem, done: boolean) => void;
+  readonly onEdit: (id: string) => void;
+  readonly onDelete: (item: ListedItem) => void;
+  readonly onDecide: (id: string) => void;
 }
 
-export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowProps) {
-  const { fields, pending } = item;
-  const { name, notes, done, chips, otherCount } = fields;
+interface ItemRowProps {
+  readonly item: ListedItem;
+  readonly state: PendingEdit<string>["state"] | undefined;
+  readonly readOnly: boolean;
+  readonly actions: RowActions;
+}
+
+/** More facts than this would hide the other items. */
+const factsMax = 6;
+
+export function ItemRow({ item, state, readOnly, actions }: ItemRowProps) {
+  return useMemo(() => row({ item, state, readOnly, actions }), [item, state, readOnly, actions]);
+}
+
+function row({ item, state, readOnly, actions }: ItemRowProps) {
+  const { name, notes, done, facts } = item.view;
   const title = name === "" ? "Item without a name" : name;
-  const deleteByKey = (event: KeyboardEvent) => {
-    if (event.key !== "Delete" && event.key !== "Backspace") return;
-    event.preventDefault();
-    onDelete();
-  };
-  const isSpace = (event: KeyboardEvent) => event.key === " " && !event.ctrlKey && !event.metaKey && !event.altKey;
-  // Space also ticks or unticks the item if the focus is on the item's text. The text is a button, and browsers press a
-  // button when the Space key is released. So `onTextKeyUp` prevents that.
   const onTextKey = (event: KeyboardEvent) => {
-    deleteByKey(event);
-    if (!isSpace(event)) return;
+    if (event.key !== " " || readOnly) return;
+    // Space ticks the item. Without this, it would press the button, which opens the editor.
     event.preventDefault();
-    if (!event.repeat) onDone(!done);
-  };
-  const onTextKeyUp = (event: KeyboardEvent) => {
-    if (isSpace(event)) event.preventDefault();
+    if (!event.repeat) actions.onDone(item, !done);
   };
   return (
-    <div class="row" data-pending={pending}>
+    <li class="row" data-id={item.id}>
       <input
         type="checkbox"
         class="tick"
         checked={done}
-        onChange={(event) => onDone(event.currentTarget.checked)}
-        onKeyDown={deleteByKey}
+        disabled={readOnly}
+        onChange={(event) => actions.onDone(item, event.currentTarget.checked)}
         aria-label={`Done: ${title}`}
         data-control="tick"
       />
       <button
         type="button"
         class="text"
-        onClick={onEdit}
+        onClick={() => actions.onEdit(item.id)}
         onKeyDown={onTextKey}
-        onKeyUp={onTextKeyUp}
         data-control="text"
       >
         <span class="unseen">Edit </span>
-        {/* This is not on the row: if a row moves, Chromium may draw its inner elements in their old style. */}
         <span class="name" dir="auto" data-nameless={name === ""} data-done={done}>
           {title}
         </span>
@@ -63,62 +64,48 @@ export function ItemRow({ item, onEdit, onDone, onDelete, onDecide }: ItemRowPro
             {notes}
           </span>
         )}
-        {(chips.length > 0 || otherCount > 0) && (
-          <span class="chips">
-            {chips.map((chip) => (
-              <ChipView key={`${chip.kind} ${chip.text}`} chip={chip} done={done} />
+        {facts.length > 0 && (
+          <span class="facts">
+            {facts.slice(0, factsMax).map((fact) => (
+              <FactView key={`${fact.label} ${fact.text}`} fact={fact} />
             ))}
-            {otherCount > 0 && (
-              <span class="chip">{otherCount === 1 ? "1 more field" : `${otherCount} more fields`}</span>
-            )}
+            {facts.length > factsMax && <span class="fact">+{facts.length - factsMax}</span>}
           </span>
         )}
       </button>
-      <Mark item={item} onEdit={onEdit} onDecide={onDecide} />
-      <button
-        type="button"
-        class="bare"
-        onClick={onDelete}
-        aria-label={`Delete ${title}`}
-        title="Delete"
-        data-control="delete"
-      >
-        <TrashIcon />
-      </button>
-    </div>
+      {state === "conflict" && (
+        <button type="button" class="attention" onClick={() => actions.onDecide(item.id)} data-control="conflict">
+          <WarningIcon />
+          Decide
+        </button>
+      )}
+      {state === "refused" && (
+        <button type="button" class="attention" onClick={() => actions.onEdit(item.id)} data-control="refused">
+          <WarningIcon />
+          Not saved
+        </button>
+      )}
+      {(state === "waiting" || state === "sending" || state === "held") && <span class="unsent">Not sent yet</span>}
+      {!readOnly && (
+        <button
+          type="button"
+          class="bare bin"
+          onClick={() => actions.onDelete(item)}
+          aria-label={`Delete ${title}`}
+          title="Delete"
+          data-control="delete"
+        >
+          <TrashIcon />
+        </button>
+      )}
+    </li>
   );
 }
 
-function Mark({ item, onEdit, onDecide }: Pick<ItemRowProps, "item" | "onEdit" | "onDecide">) {
-  if (item.conflict)
-    return (
-      <button type="button" class="attention" onClick={onDecide} data-control="conflict">
-        <WarningIcon />
-        {item.conflict.deletes ? "Changed elsewhere" : item.conflict.theirs ? "Two versions" : "Deleted elsewhere"}
-      </button>
-    );
-  if (item.problem !== undefined)
-    return (
-      <button type="button" class="attention" onClick={onEdit} title={item.problem} data-control="refused">
-        <WarningIcon />
-        Not saved
-      </button>
-    );
-  return item.pending ? <span class="saving">Not sent yet</span> : null;
-}
-
-function ChipView({ chip, done }: { chip: Chip; done: boolean }) {
-  if (chip.kind === "due") {
-    const { text, isPast } = dueText(chip.text, new Date());
-    return (
-      <span class="chip" data-kind="due" data-past={isPast && !done}>
-        {isPast && !done ? "Overdue" : "Due"} {text}
-      </span>
-    );
-  }
+function FactView({ fact: { label, text } }: { fact: Fact }) {
   return (
-    <span class="chip" data-kind={chip.kind} dir="auto">
-      {chip.kind === "priority" ? `Priority ${chip.text}` : chip.text}
+    <span class="fact" data-tag={label === undefined} dir="auto">
+      {label} {text}
     </span>
   );
 }

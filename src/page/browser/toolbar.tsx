@@ -1,9 +1,7 @@
-// Chooses which items to show: all, open or done, and only those that contain a search text. Also moves done items to
-// the end, or deletes them.
+// Chooses which items to show: all, open or done, and only those that contain a search text.
 
-import type { RefObject } from "preact";
 import { type Filter, filters } from "../list-view.ts";
-import { CloseIcon, SearchIcon } from "./icons.tsx";
+import { SearchIcon } from "./icons.tsx";
 
 const labels: Record<Filter, string> = { all: "All", open: "Open", done: "Done" };
 
@@ -12,18 +10,10 @@ interface ToolbarProps {
   readonly onFilter: (filter: Filter) => void;
   readonly search: string;
   readonly onSearch: (search: string) => void;
-  readonly searchRef: RefObject<HTMLInputElement | null>;
-  /** Undefined while the list is not known. */
-  readonly counts: Readonly<Record<Filter, number>> | undefined;
-  readonly doneLast: boolean;
-  readonly onDoneLast: (doneLast: boolean) => void;
-  /** The number of items that `onClearDone` deletes. */
-  readonly clearableCount: number;
-  readonly onClearDone: () => void;
+  readonly counts: Readonly<Record<Filter, number>>;
 }
 
-export function Toolbar(props: ToolbarProps) {
-  const { filter, onFilter, search, onSearch, searchRef, counts, doneLast, onDoneLast } = props;
+export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarProps) {
   return (
     <div class="toolbar">
       <fieldset class="filters">
@@ -36,14 +26,13 @@ export function Toolbar(props: ToolbarProps) {
             onClick={() => onFilter(value)}
             data-filter={value}
           >
-            {labels[value]} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
+            {labels[value]} <span class="count">{counts[value].toLocaleString("en")}</span>
           </button>
         ))}
       </fieldset>
       <div class="search">
         <SearchIcon />
         <input
-          ref={searchRef}
           dir="auto"
           type="search"
           value={search}
@@ -53,42 +42,7 @@ export function Toolbar(props: ToolbarProps) {
           aria-label="Search in all fields"
           data-control="search"
         />
-        {search !== "" && (
-          <button
-            type="button"
-            class="bare"
-            onClick={() => {
-              onSearch("");
-              searchRef.current?.focus();
-            }}
-            aria-label="Clear the search"
-            title="Clear"
-            data-control="clear-search"
-          >
-            <CloseIcon />
-          </button>
-        )}
       </div>
-      {counts && counts.done > 0 && (
-        <div class="done-actions">
-          {filter === "all" && (
-            <label class="check">
-              <input
-                type="checkbox"
-                checked={doneLast}
-                onChange={(event) => onDoneLast(event.currentTarget.checked)}
-                data-control="done-last"
-              />
-              Done items last
-            </label>
-          )}
-          {props.clearableCount > 0 && (
-            <button type="button" class="quiet" onClick={props.onClearDone} data-control="clear-done">
-              Clear {props.clearableCount.toLocaleString("en")} done
-            </button>
-          )}
-        </div>
-      )}
     </div>
   );
 }

@@ -1,0 +1,89 @@
+// The rows of the list. Long lists are drawn in part until the user asks for all of it. The arrow keys move between
+// rows, and after a key has ticked or deleted a row, the focus is on the row that takes its place.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { PendingEdit } from "../../client/offline.ts";
+import type { ListedItem } from "../list-view.ts";
+import { ItemRow, type RowActions } from "./item-row.tsx";
+
+interface ItemListProps {
+  readonly items: readonly ListedItem[];
+  readonly states: ReadonlyMap<string, PendingEdit<string>["state"]>;
+  readonly readOnly: boolean;
+  readonly actions: RowActions;
+  /** An item that is drawn and scrolled to, because the user has just added it. */
+  readonly addedId: string | undefined;
+  /** Deletes the done items among those that are shown. */
+  readonly onDeleteDone: (items: readonly ListedItem[]) => void;
+}
+
+/** Where the focus was when a key changed the list. */
+interface Place {
+  readonly index: number;
+  readonly control: string;
+  readonly items: readonly ListedItem[];
+}
+
+const drawnMax = 300;
+
+export function ItemList({ items, states, readOnly, actions, addedId, onDeleteDone }: ItemListProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const [drawsAll, setDrawsAll] = useState(false);
+  const drawn = drawsAll ? items : items.filter(({ id }, index) => index < drawnMax || id === addedId);
+  const done = items.filter(({ view }) => view.done);
+  const place = useRef<Place | undefined>(undefined);
+
+  const focus = (index: number, control: string) => {
+    const rows = list.current?.children;
+    const row = rows?.[Math.max(0, Math.min(rows.length - 1, index))];
+    row?.querySelector<HTMLElement>(`[data-control="${control}"]`)?.focus();
+  };
+  useLayoutEffect(() => {
+    const before = place.current;
+    if (!before || before.items === items) return;
+    place.current = undefined;
+    focus(before.index, before.control);
+  }, [items]);
+  const isAdded = items.some(({ id }) => id === addedId);
+  useLayoutEffect(() => {
+    if (isAdded) list.current?.querySelector(`[data-id="${addedId}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [addedId, isAdded]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { target, key } = event;
+    if (!(target instanceof HTMLElement) || event.altKey || event.ctrlKey || event.metaKey) return;
+    const index = [...(list.current?.children ?? [])].findIndex((row) => row.contains(target));
+    const control = target.dataset["control"] ?? "text";
+    const item = drawn[index];
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -drawn.length, End: drawn.length }[key];
+    if (key === "Delete" || key === " " || (key === "Enter" && control === "delete"))
+      place.current = { index, control, items };
+    if (step !== undefined) focus(index + step, control);
+    else if (key === "Delete" && item && !readOnly) actions.onDelete(item);
+    if (step !== undefined || key === "Delete") event.preventDefault();
+  };
+
+  return (
+    <>
+      {/* The list may be drawn again before the event has bubbled up from the row. So it is captured. */}
+      <ul class="list" ref={list} onKeyDownCapture={onKeyDown}>
+        {drawn.map((item) => (
+          <ItemRow key={item.id} item={item} state={states.get(item.id)} readOnly={readOnly} actions={actions} />
+        ))}
+      </ul>
+      <div class="list-end">
+        {drawn.length < items.length && (
+          <button type="button" onClick={() => setDrawsAll(true)} data-control="show-all">
+            Show all {items.length.toLocaleString("en")}
+          </button>
+        )}
+        <span class="spring" />
+        {done.length > 0 && !readOnly && (
+          <button type="button" class="quiet" onClick={() => onDeleteDone(done)} data-control="delete-done">
+            Delete {done.length.toLocaleString("en")} completed
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

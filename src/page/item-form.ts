@@ -1,0 +1,103 @@
+// The fields of an item as a form edits them: an input for each field, by its type. An edit changes the fields that the
+// user has changed, inside the item's exact text. All other fields keep every digit.
+
+import { doneMark, isDoneMark, isMark } from "../items/done-mark.ts";
+import { indented } from "../items/indented.ts";
+import { scanIfObject, scanObject } from "../items/json-text.ts";
+import { type KnownField, knownMember, textOf } from "../items/known-fields.ts";
+import type { ObjectText } from "../items/object-text.ts";
+import { isIdName } from "../items/todo-item.ts";
+import { labelOf } from "./item-view.ts";
+import { missingNames } from "./new-item.ts";
+
+/** `lines` is text of several lines. `json` is a list or an object. */
+type FieldKind = "text" | "lines" | "number" | "tick" | "date" | "json";
+
+export interface FormField {
+  /** The exact name of the field. */
+  readonly name: string;
+  readonly label: string;
+  readonly kind: FieldKind;
+  /** What the input shows. For a tick, "true" or "false". */
+  readonly value: string;
+  /** The JSON text of the value. Undefined if the item lacks the field. */
+  readonly json: string | undefined;
+}
+
+/** What the user has typed, by the exact name of the field. */
+export type FormEdits = ReadonlyMap<string, string>;
+
+/** The name comes first, then the notes and the done mark, then all other fields in the order of the item. */
+export function formFields(item: string): FormField[] {
+  const object = scanObject(item);
+  const known = (["name", "notes", "done"] as const).map((field) => knownField(object, field));
+  const shown = new Set(known.map(({ name }) => name));
+  const others = [...object.toMap()].filter(([name]) => !shown.has(name) && !isIdName(name));
+  return [...known, ...others.map(([name, json]) => formField(name, json, kindOf(json)))];
+}
+
+/** The item with the edits, or the name of the first field whose text cannot be saved, and the reason. */
+export function withFormEdits(
+  item: string,
+  edits: FormEdits,
+): { readonly json: string } | { readonly name: string; readonly problem: string } {
+  let json = item;
+  for (const field of formFields(item)) {
+    const typed = edits.get(field.name);
+    if (typed === undefined || typed === field.value) continue;
+    const value = typedJson(field, typed);
+    if (value === undefined) return { name: field.name, problem: problems[field.kind] ?? "This cannot be saved." };
+    const object = scanObject(json);
+    // If a name repeats, its last value counts.
+    const member = object.members.findLast((one) => object.name(one) === field.name);
+    json = object.withField(member, field.name, value);
+  }
+  return { json };
+}
+
+const problems: { readonly [Kind in FieldKind]?: string } = {
+  number: "This is not a number. Write it like 850, 1.5 or -2e6.",
+  json: "This is not valid JSON.",
+};
+
+function knownField(object: ObjectText, field: KnownField): FormField {
+  const member = knownMember(object, field);
+  const name = member ? object.name(member) : missingNames(object)[field];
+  const json = member && object.value(member);
+  const kind = kindOf(json);
+  if (field === "done") return formField(name, json, json === undefined || isMark(json) ? "tick" : kind);
+  return formField(name, json, field === "notes" && kind === "text" ? "lines" : kind);
+}
+
+function formField(name: string, json: string | undefined, kind: FieldKind): FormField {
+  return { name, label: labelOf(name), kind, json, value: shownValue(json, kind) };
+}
+
+/** A day, as HTML's date field has it. The time of midnight, which some apps add, is kept and not shown. */
+const dayPattern = /^(\d{4}-\d\d-\d\d)(T00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+function kindOf(json = "null"): FieldKind {
+  if (json === "true" || json === "false") return "tick";
+  if (/^[-\d]/.test(json)) return "number";
+  if (/^[[{]/.test(json)) return "json";
+  const text = textOf(json);
+  if (dayPattern.test(text) && !Number.isNaN(Date.parse(text))) return "date";
+  return text.includes("\n") || text.length > 60 ? "lines" : "text";
+}
+
+function shownValue(json: string | undefined, kind: FieldKind): string {
+  if (kind === "tick") return String(isDoneMark(json));
+  if (kind === "json") return indented(json ?? "");
+  const text = textOf(json);
+  return kind === "date" ? text.slice(0, 10) : text;
+}
+
+/** The JSON text for what the user has typed. Undefined if it does not fit the field. */
+function typedJson({ kind, json }: FormField, typed: string): string | undefined {
+  if (kind === "tick") return doneMark(typed === "true", json);
+  if (kind === "number") return /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(typed.trim()) ? typed.trim() : undefined;
+  if (kind === "date") return JSON.stringify(typed === "" ? "" : typed + (dayPattern.exec(textOf(json))?.[2] ?? ""));
+  if (kind !== "json") return JSON.stringify(typed);
+  const object = scanIfObject(`{"value":${typed}}`);
+  return object?.members.length === 1 ? object.toMap().get("value") : undefined;
+}

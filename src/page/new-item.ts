@@ -1,0 +1,39 @@
+// The text of a new item. It has the field names that the other items have, so that the app that reads them finds it.
+
+import { doneMark } from "../items/done-mark.ts";
+import type { FieldNames } from "../items/field-names.ts";
+import { scanObject } from "../items/json-text.ts";
+import { type KnownField, knownMember } from "../items/known-fields.ts";
+import type { ObjectText } from "../items/object-text.ts";
+import type { NewEntry } from "./pasted-lines.ts";
+
+type Names = Readonly<Record<KnownField, string>>;
+
+const pascal: Names = { name: "Name", notes: "Notes", done: "Done" };
+const camel: Names = { name: "name", notes: "notes", done: "done" };
+
+/** The names of the known fields that an item lacks, spelled like its other fields. */
+export function missingNames(object: ObjectText): Names {
+  const [first] = object.members.map((member) => object.name(member).charAt(0));
+  return first !== undefined && first !== first.toUpperCase() ? camel : pascal;
+}
+
+/** The text of a new item, without an ID. `like` is another item of the list, if there is one. */
+export function newItem({ name, done }: NewEntry, like: string | undefined, style: FieldNames): string {
+  const object = scanObject(like ?? "{}");
+  const fallback = like === undefined && style === "camel" ? camel : missingNames(object);
+  const found = (field: KnownField) => knownMember(object, field);
+  const nameOf = (field: KnownField) => {
+    const member = found(field);
+    return member ? object.name(member) : fallback[field];
+  };
+  const mark = found("done");
+  // An app that calls its name field `title`, say, may not expect a field called `notes`.
+  const hasNotes = found("notes") !== undefined || nameOf("name") === fallback.name;
+  const fields = [
+    [nameOf("name"), JSON.stringify(name)],
+    ...(hasNotes ? [[nameOf("notes"), '""']] : []),
+    [nameOf("done"), doneMark(done, mark && object.value(mark))],
+  ];
+  return `{${fields.map(([field, value]) => `${JSON.stringify(field)}:${value}`).join(",")}}`;
+}

@@ -1,0 +1,63 @@
+// The editor's form: an input for each field by its type. Saving writes only what the user has changed.
+
+import { expect, test } from "bun:test";
+import { formFields, withFormEdits } from "../../src/page/item-form.ts";
+
+const item =
+  '{"ID":"1","Price":850,"Serial":12345678901234567890,"Rate":1.50,"Name":"Milk","Urgent":true,"Due":"2027-03-01T00:00:00Z","Place":{"lat":1.0},"Seen":null,"Done":0}';
+
+const save = (edits: Record<string, string>, json = item) => withFormEdits(json, new Map(Object.entries(edits)));
+
+test("each field has an input by its type, the name and the done mark first, and no field is left out but the ID", () => {
+  expect(formFields(item).map(({ name, kind, value }) => [name, kind, value])).toEqual([
+    ["Name", "text", "Milk"],
+    ["Notes", "lines", ""],
+    ["Done", "tick", "false"],
+    ["Price", "number", "850"],
+    ["Serial", "number", "12345678901234567890"],
+    ["Rate", "number", "1.50"],
+    ["Urgent", "tick", "true"],
+    ["Due", "date", "2027-03-01"],
+    ["Place", "json", '{\n  "lat": 1.0\n}'],
+    ["Seen", "text", ""],
+  ]);
+});
+
+test("text of several lines and long text get room, and a text that only looks like a date stays text", () => {
+  const kinds = formFields(
+    `{"Name":"a\\nb","x":"${"y".repeat(61)}","d":"2027-99-99","t":"2027-03-01T10:20:00","m":"yes"}`,
+  );
+  expect(kinds.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+    "Name lines",
+    "Notes lines",
+    "Done tick",
+    "x lines",
+    "d text",
+    "t text",
+    "m text",
+  ]);
+});
+
+test("an edit changes its field and not one character of the others", () => {
+  expect(save({ Name: "Oat milk", Rate: "1.50" })).toEqual({ json: item.replace("Milk", "Oat milk") });
+  expect(save({ Rate: " 1.75000 " })).toEqual({ json: item.replace("1.50", "1.75000") });
+  expect(save({ Done: "true", Urgent: "false" })).toEqual({
+    json: item.replace('"Done":0', '"Done":1').replace('"Urgent":true', '"Urgent":false'),
+  });
+  expect(save({ Due: "2027-04-02" })).toEqual({ json: item.replace("2027-03-01", "2027-04-02") });
+  expect(save({ Place: '{ "lat": 2.00 }' })).toEqual({ json: item.replace("1.0}", "2.00}") });
+  expect(save({ Seen: "yes" })).toEqual({ json: item.replace("null", '"yes"') });
+  expect(save({})).toEqual({ json: item });
+});
+
+test("a field that the item lacks is added in its own spelling", () => {
+  expect(save({ notes: "two" }, '{"id":"1","title":"a"}')).toEqual({ json: '{"id":"1","title":"a","notes":"two"}' });
+  expect(save({ Notes: "two" }, '{"Title":"a"}')).toEqual({ json: '{"Title":"a","Notes":"two"}' });
+});
+
+test("what does not fit its field is refused with the name of the field", () => {
+  for (const typed of ["", "eight", "0x10", "01", "1,5", "NaN"])
+    expect([typed, save({ Price: typed })]).toEqual([typed, expect.objectContaining({ name: "Price" })]);
+  for (const typed of ["", "{", '1,"Done":1', "undefined"])
+    expect([typed, save({ Place: typed })]).toEqual([typed, expect.objectContaining({ name: "Place" })]);
+});
