@@ -100,7 +100,7 @@ describe("the store", () => {
     for (const [name, text] of [
       ["store.db", "todoitems accept"],
       ["nowhere/store.db", "there is no such folder"],
-      ["letter.txt", "this is not a todoitems store"],
+      ["letter.txt", "this is not a SQLite file"],
     ] as const)
       expect(await examine("Store", ["--store", `sqlite:${path(name)}`])).toMatchObject({
         exitCode: 1,
