@@ -1,6 +1,7 @@
-// The service class for the app of the "consume a REST web service" tutorial. Put it in place of the tutorial's own, and
-// set `Address`: http://localhost:5000/ on this machine, http://10.0.2.2:5000/ in the Android emulator.
-// It keeps the ETag of each item, so that an app never overwrites what somebody else has changed meanwhile.
+// The service class for the app of the "consume a REST web service" tutorial. Put this file in place of the tutorial's
+// RestService.cs, IRestService.cs and TodoItem.cs, and set `Address`: http://localhost:5000/ on this machine,
+// http://10.0.2.2:5000/ in the Android emulator. It keeps the ETag of each item, so that an app never overwrites what
+// somebody else has changed meanwhile.
 
 using System;
 using System.Collections.Generic;
@@ -10,6 +11,27 @@ using System.Runtime.Serialization;
 using System.Runtime.Serialization.Json;
 using System.Text;
 using System.Threading.Tasks;
+
+// An item, as the tutorial's app has it. Fields that this class does not name are lost when an item is saved, because an
+// update replaces the whole item. Add a property for each field that your items have.
+[DataContract]
+public class TodoItem
+{
+    [DataMember(Order = 1)]
+    public string ID { get; set; }
+
+    [DataMember(Order = 2)]
+    public string Name { get; set; }
+
+    [DataMember(Order = 3)]
+    public string Notes { get; set; }
+
+    [DataMember(Order = 4)]
+    public bool Done { get; set; }
+
+    // The state of the item that the service last showed us. It is sent as If-Match, and is not part of the item.
+    public string ETag { get; set; }
+}
 
 public interface IRestService
 {

@@ -1,83 +1,126 @@
-// The description of one instance's API in OpenAPI 3.1: the single source for /openapi.json, /openapi.yaml,
-// /openapi-3.0.json, the file in the repository, and the reference at /docs.
+// The description of one instance's API in OpenAPI 3.1. openapi.yaml describes everything that instances offer; here,
+// what this instance does not offer is left out, and the address and the spelling of field names become its own.
 
-import type { DescribedInstance } from "./described-instance.ts";
-import type { ApiDescription, Part } from "./document.ts";
-import { itemPaths } from "./item-operations.ts";
-import { withSamples } from "./operation-samples.ts";
-import { otherPaths } from "./other-operations.ts";
-import { problemTable } from "./problems.ts";
-import { schemas } from "./schemas.ts";
-import { headers, parameters, securitySchemes } from "./shared-parts.ts";
-import { sizeText } from "./size-text.ts";
+import source from "../../openapi.yaml";
+import type { AuthMode } from "../http/access.ts";
+import type { UrlForms } from "../http/routes.ts";
+import type { FieldNames } from "../items/field-names.ts";
+
+/** The settings of an instance that its description depends on. */
+export interface DescribedInstance {
+  readonly forms: UrlForms;
+  readonly auth: AuthMode;
+  readonly fieldNames: FieldNames;
+}
+
+/** Any part of a description that needs no type of its own. */
+export type Part = { readonly [name: string]: unknown };
+
+export interface Operation extends Part {
+  readonly operationId: string;
+  readonly security?: readonly Part[];
+  readonly responses: { readonly [status: string]: Part };
+  readonly "x-codeSamples": readonly { readonly lang: string; readonly label: string; readonly source: string }[];
+}
+
+export type PathItem = { readonly [method: string]: Operation };
+
+export interface ApiDescription extends Part {
+  readonly openapi: string;
+  readonly paths: { readonly [path: string]: PathItem };
+  readonly components: { readonly [kind: string]: { readonly [name: string]: Part } };
+}
+
+/** openapi.yaml: what all instances offer together. Credentials are optional in it. */
+export const completeDescription: ApiDescription = source;
+
+/** The address of the service in openapi.yaml. */
+const sourceServer = "http://localhost:5000";
+
+/** What an instance with only the other form does not offer. */
+const operationsOfForm = { a: ["createItemAt", "updateItemAt"], b: ["createItem", "updateItem"] };
 
 /**
  * `serverUrl` is the address under which the reader of the description reaches the instance, without a final slash.
- * It may also be `/`, a relative address that is right for every reader.
+ * It may also be `/`, a relative address that is right for every reader. Code samples then keep the address of
+ * openapi.yaml, because a relative address would be of no use in a program.
  */
-export function describeApi(instance: DescribedInstance, serverUrl: string): ApiDescription {
-  const paths = { ...itemPaths(instance), ...otherPaths(instance) };
-  return {
-    openapi: "3.1.1",
-    info: {
-      title: "todoitems",
-      version: instance.version,
-      summary: "To-do items as JSON over HTTP.",
-      description: introduction(instance),
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    servers: [{ url: serverUrl, description: "This instance." }],
-    tags: [
-      { name: "items", description: "The to-do items." },
-      { name: "changes", description: "What happens to the items, live or since the last time you asked." },
-      { name: "health", description: "For programs that monitor the service." },
-    ],
-    paths: withSamples(paths, instance, serverUrl),
-    components: {
-      schemas: schemas(instance),
-      parameters: usedIn(paths, "parameters", parameters),
-      headers: usedIn(paths, "headers", headers(instance)),
-      ...(instance.auth === "off" ? {} : { securitySchemes }),
-    },
-    "x-problems": problemTable(instance),
+export function describeApi({ forms, auth, fieldNames }: DescribedInstance, serverUrl: string): ApiDescription {
+  const missing = forms === "both" ? [] : operationsOfForm[forms === "a" ? "b" : "a"];
+  const text = JSON.stringify({ ...completeDescription, security: undefined });
+  // `JSON.parse` shows each member to this function, the inner ones first. Undefined leaves the member out.
+  const description = JSON.parse(text, (name, value) => {
+    if (name === "servers") return [{ url: serverUrl, description: "This instance." }];
+    // A link has the name of its operation.
+    if (missing.includes(name) || missing.includes(value?.operationId)) return undefined;
+    const member = value?.operationId && value.responses ? withSecurity(value, name, auth) : value;
+    if (name === "source") return sampleOf(member, fieldNames, serverUrl);
+    return fieldNames === "camel" ? inCamelCase(member) : member;
+  });
+  return withUsedComponents(description);
+}
+
+function withSecurity(operation: Operation, method: string, auth: AuthMode): Operation {
+  const isOpen = operation.security?.length === 0;
+  const needsCredentials = !isOpen && (auth === "all" || (auth === "writes" && method !== "get"));
+  if (!needsCredentials) return { ...operation, security: [], responses: without(operation.responses, ["401"]) };
+  const samples = operation["x-codeSamples"].map((sample) => ({ ...sample, source: withCredentials(sample.source) }));
+  return { ...operation, security: [{ basic: [] }], "x-codeSamples": samples };
+}
+
+function sampleOf(source: string, fieldNames: FieldNames, serverUrl: string): string {
+  const spelled = fieldNames === "camel" ? source.replace(fieldInCode, (name) => name.toLowerCase()) : source;
+  return serverUrl === "/" ? spelled : spelled.replaceAll(sourceServer, serverUrl);
+}
+
+const authorization = 'Authorization: "Basic " + btoa("NAME:PASSWORD")';
+const credentials = 'credentials: { username: "NAME", password: "PASSWORD" }';
+
+/** A sample of openapi.yaml that also sends credentials. */
+function withCredentials(source: string): string {
+  return source
+    .replaceAll(/^curl/gm, "curl -u NAME")
+    .replaceAll(/(fetch\("[^"]*")\)/g, `$1, { headers: { ${authorization} } })`)
+    .replaceAll('"Content-Type": "application/json"', `$&, ${authorization}`)
+    .replaceAll('method: "DELETE"', `$&, headers: { ${authorization} }`)
+    .replaceAll(/(new TodoClient\("[^"]*")\)/g, `$1, { ${credentials} })`)
+    .replaceAll('form: "a"', `$&, ${credentials}`);
+}
+
+/** A field's name in a text: the whole text, a name in quotes, or the end of a JSON pointer. */
+const fieldInText = /(?<=^|["/])(?:ID|Name|Notes|Done)(?=$|")/g;
+const fieldInCode = /\b(?:ID|Name|Notes|Done)\b/g;
+
+/** Spells the names of fields in a text, or those of an object's members. */
+function inCamelCase(value: unknown): unknown {
+  const spell = (text: string) => text.replace(fieldInText, (name) => name.toLowerCase());
+  if (typeof value === "string") return spell(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [spell(name), member]));
+}
+
+/** Leaves out the components that nothing refers to. */
+function withUsedComponents({ components, ...rest }: ApiDescription): ApiDescription {
+  const used = new Set<string>();
+  const visit = (value: unknown): void => {
+    for (const [, kind = "", name = ""] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
+      if (used.has(`${kind}/${name}`)) continue;
+      used.add(`${kind}/${name}`);
+      visit(components[kind]?.[name]);
+    }
   };
+  visit(rest);
+  if (JSON.stringify(rest.paths).includes('{"basic":[]}')) used.add("securitySchemes/basic");
+  const kinds = Object.entries(components).map(([kind, parts]): [string, typeof parts] => [
+    kind,
+    Object.fromEntries(Object.entries(parts).filter(([name]) => used.has(`${kind}/${name}`))),
+  ]);
+  return {
+    ...rest,
+    components: Object.fromEntries(kinds.filter(([, parts]) => Object.keys(parts).length > 0)),
+  } as ApiDescription;
 }
 
-/** The parts that some path refers to. The settings of the instance decide which parts these are. */
-function usedIn(paths: Part, kind: string, parts: { readonly [name: string]: Part }): Part {
-  const text = JSON.stringify(paths);
-  return Object.fromEntries(
-    Object.entries(parts).filter(([name]) => text.includes(JSON.stringify(`#/components/${kind}/${name}`))),
-  );
-}
-
-function introduction(instance: DescribedInstance): string {
-  const { forms, readOnly, auth, bodyBytesMax, headerBytesMax, rateLimitPerSecond } = instance;
-  const paragraphs = [
-    "Lists, creates, reads, updates and deletes to-do items.",
-    {
-      both: "Apps differ in where they put an item's ID: in the path and the body (form A), or in the body only (form B). This instance accepts both forms for create and update.",
-      a: "Create and update have the item's ID in the path (form A). `POST` and `PUT` on the collection are not offered by this instance.",
-      b: "Create and update have the item's ID in the body (form B). `POST` and `PUT` on an item's path are not offered by this instance.",
-    }[forms],
-    readOnly ? "This instance is read-only: it checks and answers every write as usual, but keeps none." : undefined,
-    {
-      off: "No credentials are needed.",
-      writes: "Create, update and delete need HTTP Basic credentials. Reading does not.",
-      all: "Every operation on items and changes needs HTTP Basic credentials.",
-    }[auth],
-    instance.hasAuthority
-      ? "HTTPS uses a development certificate. Clients trust it once they trust its authority, whose certificate is at `/certificate-authority.crt`."
-      : undefined,
-    instance.requiredFields.length === 0
-      ? undefined
-      : `Create and update must have these fields, not blank: ${instance.requiredFields.join(", ")}.`,
-    `A body may have up to ${sizeText(bodyBytesMax)}, a request line with its headers up to ${sizeText(headerBytesMax)}.`,
-    rateLimitPerSecond === undefined
-      ? undefined
-      : `Each address may send ${rateLimitPerSecond} requests a second; more are answered 429.`,
-    "Every error is a problem document (RFC 9457) with a stable `code`. A method that a path does not offer is answered 405 with an `Allow` header; this includes HEAD and OPTIONS. A path that does not exist is answered 404.",
-    "A request may have an `X-Request-Id` or a `traceparent` (W3C Trace Context). The answer then has the same header, and so has the service's log.",
-  ];
-  return paragraphs.filter((paragraph) => paragraph !== undefined).join("\n\n");
+function without<Members extends object>(members: Members, names: readonly string[]): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name))) as Members;
 }

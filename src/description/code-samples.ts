@@ -1,97 +1,73 @@
-// How a client talks to the service, in several languages. Every sample is made here: the page shows whole programs,
-// and the API's description has the code for each operation. This module runs in the browser and in the service.
+/// <reference path="./text-files.d.ts" />
 
-import { exampleId, exampleToken } from "./examples.ts";
-import { dart, kotlin, swift } from "./mobile-sample-programs.ts";
-import { addresses, health, lines, type Program, type SampleOptions, type Steps } from "./sample-program.ts";
-import { cSharp, javaScript, typeScript } from "./sample-programs.ts";
+// The code that "Connect your app" and /docs show: samples of the API's description in curl, `fetch` and TypeScript, and
+// whole programs for other platforms. This module runs in the browser, too.
+
+import cSharp from "../../examples/csharp/RestService.cs" with { type: "text" };
+import dart from "../../examples/dart/todo.dart" with { type: "text" };
+import kotlin from "../../examples/kotlin/Todo.kt" with { type: "text" };
+import swift from "../../examples/swift/main.swift" with { type: "text" };
 
 export interface CodeSample {
   readonly language: string;
-  /** True if our tests run the code. */
-  readonly isRun: boolean;
-  /** What a reader copies: several commands, or one program. */
+  /** What a reader copies: code for one operation, or a whole program. */
   readonly parts: readonly { readonly label: string; readonly code: string }[];
-  /** The code for each operation. It is complete, so it can be run alone. */
-  readonly steps: Steps;
 }
+
+/** The part of a description that the samples are taken from. */
+interface SampledDescription {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, SampledOperation>>>>;
+}
+
+interface SampledOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly "x-codeSamples": readonly { readonly label: string; readonly source: string }[];
+}
+
+/** The files of examples/ as they are. Their tests compile and run them, if this machine can. */
+export const exampleFiles: readonly CodeSample[] = [
+  program("C#", "examples/csharp/RestService.cs", cSharp),
+  program("Kotlin", "examples/kotlin/Todo.kt", kotlin),
+  program("Swift", "examples/swift/main.swift", swift),
+  program("Dart", "examples/dart/todo.dart", dart),
+];
+
+function program(language: string, label: string, code: string): CodeSample {
+  return { language, parts: [{ label, code }] };
+}
+
+/** In this order, each sample works after the ones before it. */
+const order = ["listItems", "createItem", "readItem", "updateItem", "deleteItem", "followChanges"];
 
 /**
- * The service's address in samples, without a final slash. A relative address would be of no use in a program, so it is
- * replaced.
+ * The samples of the operations on items and of the feed, in each language. `base` is the address under which the
+ * reader reaches the service, with a final slash. Behind a proxy, the service does not know it.
  */
-export function sampleServer(serverUrl: string): string {
-  return serverUrl === "/" ? "http://localhost:5000" : serverUrl;
-}
-
-export function codeSamples(options: SampleOptions): CodeSample[] {
-  return [
-    curl(options),
-    sample("fetch", javaScript(options), true),
-    sample("TypeScript", typeScript(options), true),
-    sample("C#", cSharp(options), false),
-    sample("Kotlin", kotlin(options), false),
-    sample("Swift", swift(options), false),
-    sample("Dart", dart(options), false),
-  ];
-}
-
-/** The steps that need an existing item. */
-const withItem: readonly string[] = ["read", "update", "delete"];
-
-function sample(language: string, { before, steps, after, alone }: Program, isRun: boolean): CodeSample {
-  const program = (...codes: readonly (string | undefined)[]) => lines(before, ...codes, after);
-  const inProgram = Object.entries(steps).map(([step, code]) => [
-    step,
-    withItem.includes(step) ? program(steps.create, code) : program(code),
-  ]);
-  const { create, list, update, delete: remove, follow } = steps;
-  return {
+export function samplesOf(description: SampledDescription, base: string): CodeSample[] {
+  const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
+  // An instance without form B offers form A, whose operations have names that end in "At".
+  const shown = order.flatMap(
+    (name) => operations.find((one) => one.operationId === name || one.operationId === `${name}At`) ?? [],
+  );
+  const languages = shown[0]?.["x-codeSamples"].map(({ label }) => label) ?? [];
+  return languages.map((language) => ({
     language,
-    isRun,
-    parts: [{ label: "List, create, update, delete, follow", code: program(create, list, update, remove, "", follow) }],
-    steps: { ...Object.fromEntries(inProgram), ...alone },
-  };
+    parts: shown.flatMap(({ summary, "x-codeSamples": samples }) =>
+      samples
+        .filter(({ label }) => label === language)
+        .map(({ source }) => ({ label: summary, code: atBase(source, description, base) })),
+    ),
+  }));
 }
 
-function curl(options: SampleOptions): CodeSample {
-  const { auth, form, names, authorityFile } = options;
-  const { listUrl, feedUrl, changesUrl } = addresses(options);
-  const trust = authorityFile === undefined ? "" : ` --cacert ${authorityFile}`;
-  const reads = `curl${auth === "all" ? " -u NAME" : ""}${trust}`;
-  const writes = `curl${auth === "off" ? "" : " -u NAME"}${trust}`;
-  const json = `-H "Content-Type: application/json" -d`;
-  const target = form === "a" ? `${listUrl}${exampleId}` : listUrl;
-  const fields = (done: boolean) => ({ [names.name]: "Buy milk", [names.notes]: "two litres", [names.done]: done });
-  const item = (done: boolean) => `'${JSON.stringify({ [names.id]: exampleId, ...fields(done) })}'`;
-  const create = `${writes} -X POST ${target} ${json}`;
-  const commands = {
-    list: `${reads} ${listUrl}`,
-    // In form B, this item has no ID, and the service makes one. So the command can be used again and again.
-    create: `${create} ${form === "a" ? item(false) : `'${JSON.stringify(fields(false))}'`}`,
-    read: `${reads} ${listUrl}${exampleId}`,
-    update: `${writes} -X PUT ${target} ${json} ${item(true)}`,
-    delete: `${writes} -X DELETE ${listUrl}${exampleId}`,
-    follow: `${reads} -N ${feedUrl}`,
-    changes: lines(
-      `${reads} ${changesUrl}`,
-      "# Next time, with the epoch and version of the answer:",
-      `${reads} '${changesUrl}?since=${exampleToken(14)}'`,
-    ),
-    ...health(options, (url) => `curl -i${trust} ${url}`),
-  };
-  return {
-    language: "curl",
-    isRun: true,
-    parts: [
-      { label: "List", code: commands.list },
-      // This item has the ID that the commands below use.
-      { label: "Create", code: `${create} ${item(false)}` },
-      { label: "Read one", code: commands.read },
-      { label: "Update", code: commands.update },
-      { label: "Delete", code: commands.delete },
-      { label: "Follow changes", code: commands.follow },
-    ],
-    steps: commands,
-  };
+/** The code with the address of the service as the reader knows it. */
+export function atBase(
+  source: string,
+  { servers: [server] }: Pick<SampledDescription, "servers">,
+  base: string,
+): string {
+  const known = server === undefined || server.url === "/" ? "http://localhost:5000" : server.url;
+  return source.replaceAll(`${known}/`, base);
 }

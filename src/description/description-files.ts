@@ -3,8 +3,7 @@
 // asked for.
 
 import type { HttpRequest } from "../wire/message.ts";
-import { describeApi } from "./api-description.ts";
-import type { DescribedInstance } from "./described-instance.ts";
+import { type DescribedInstance, describeApi } from "./api-description.ts";
 import { asOpenApi30 } from "./openapi-30.ts";
 import { writeYaml } from "./yaml.ts";
 

@@ -2,61 +2,30 @@
 // has `nullable` instead of the type null, and `example` instead of `examples` in a schema. In 3.0, the body of a
 // DELETE has no meaning, so it is left out.
 
-import type { ApiDescription, Part } from "./document.ts";
+import type { ApiDescription, Part } from "./api-description.ts";
 
 export function asOpenApi30(description: ApiDescription): ApiDescription {
-  const { info, ...rest } = description as ApiDescription & { readonly info: Part };
-  const { summary: _summary, license: _license, ...oldInfo } = info;
-  const { schemas, ...components } = rest.components;
+  const { schemas = {} } = description.components;
+  const license = { name: "MIT", url: "https://opensource.org/license/mit" };
+  return JSON.parse(JSON.stringify(description), (name, value) => {
+    if (name === "openapi") return "3.0.3";
+    if (name === "info") return { ...value, summary: undefined, license };
+    if (name === "delete") return { ...value, requestBody: undefined };
+    return isPart(value) ? schema30(value, schemas) : value;
+  });
+}
+
+/** Converts a schema. Other parts of a description have none of its keywords, and stay as they are. */
+function schema30(part: Part, schemas: { readonly [name: string]: Part }): Part {
+  const { type, examples, oneOf, $ref, ...rest } = part;
+  const isReference = typeof $ref === "string";
   return {
-    ...(convert(rest, schemas) as ApiDescription),
-    openapi: "3.0.3",
-    info: { ...oldInfo, license: { name: "MIT", url: "https://opensource.org/license/mit" } },
-    components: {
-      ...(convert(components, schemas) as Part),
-      schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, schema30(schema, schemas)])),
-    },
-  };
-}
-
-type Schemas = ApiDescription["components"]["schemas"];
-
-/** Converts every schema inside a part of the description. */
-function convert(part: unknown, schemas: Schemas): unknown {
-  if (Array.isArray(part)) return part.map((member) => convert(member, schemas));
-  if (!isPart(part)) return part;
-  return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, convertMember(name, member, schemas)]));
-}
-
-function convertMember(name: string, member: unknown, schemas: Schemas): unknown {
-  if (name === "schema" && isPart(member)) return schema30(member, schemas);
-  if (name === "examples" || name === "example") return member;
-  if (name === "delete" && isPart(member)) return convert({ ...member, requestBody: undefined }, schemas);
-  return convert(member, schemas);
-}
-
-function schema30(schema: Part, schemas: Schemas): Part {
-  const { examples, const: constant, oneOf, type, properties, items, $ref, ...rest } = schema;
-  // In 3.0, a reference must have nothing beside it. So a reference with a description is put into `allOf`.
-  const hasMore = Object.keys(rest).length > 0;
-  return {
-    ...($ref === undefined ? {} : hasMore ? { allOf: [{ $ref }] } : { $ref }),
+    // In 3.0, a reference must have nothing beside it. So a reference with a description is put into `allOf`.
+    ...(isReference && Object.keys(rest).length > 0 ? { allOf: [{ $ref }] } : isReference ? { $ref } : {}),
     ...(Array.isArray(oneOf) ? orNull(oneOf, schemas) : {}),
     ...(Array.isArray(type) ? { type: type[0], nullable: true } : type === undefined ? {} : { type }),
     ...rest,
-    ...(constant === undefined ? {} : { enum: [constant] }),
-    ...(Array.isArray(examples) ? { example: examples[0] } : {}),
-    ...(isPart(items) ? { items: schema30(items, schemas) } : {}),
-    ...(isPart(properties)
-      ? {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, member]) => [
-              name,
-              isPart(member) ? schema30(member, schemas) : member,
-            ]),
-          ),
-        }
-      : {}),
+    ...(Array.isArray(examples) ? { example: examples[0] } : examples === undefined ? {} : { examples }),
   };
 }
 
@@ -64,7 +33,7 @@ function schema30(schema: Part, schemas: Schemas): Part {
  * Converts a schema that allows a reference or null. `nullable` has no effect without a type, so the type is added. The
  * format is added too, because code generators would otherwise lose it.
  */
-function orNull(options: readonly unknown[], schemas: Schemas): Part {
+function orNull(options: readonly unknown[], schemas: { readonly [name: string]: Part }): Part {
   const option = options.filter(isPart).find(({ $ref }) => $ref !== undefined);
   const name = String(option?.["$ref"]).split("/").at(-1) ?? "";
   const { type, format } = schemas[name] ?? {};

@@ -1,37 +1,33 @@
-// Tests the API's description: it is complete, it follows the instance's settings, and the file in the repository is
-// current. Also tests what is made from the description: YAML, the variant for OpenAPI 3.0, and the files that an
-// instance serves.
+// Tests openapi.yaml and what is made from it: the description of an instance, the variant for OpenAPI 3.0, and the
+// files that an instance serves.
 
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { defaultDescriptionText } from "../../scripts/default-description.ts";
-import { describeApi } from "../../src/description/api-description.ts";
-import type { DescribedInstance } from "../../src/description/described-instance.ts";
+import { version } from "../../package.json";
+import {
+  type ApiDescription,
+  completeDescription,
+  type DescribedInstance,
+  describeApi,
+  type Operation,
+  type Part,
+} from "../../src/description/api-description.ts";
 import { DescriptionFiles } from "../../src/description/description-files.ts";
-import type { ApiDescription, Operation, Part } from "../../src/description/document.ts";
 import { asOpenApi30 } from "../../src/description/openapi-30.ts";
 import { writeYaml } from "../../src/description/yaml.ts";
-import { problemCodes } from "../../src/http/problem-table.ts";
+import { problemType } from "../../src/http/problem.ts";
+import { problemCodes, problems } from "../../src/http/problem-table.ts";
 import type { HttpRequest } from "../../src/wire/message.ts";
-import { projectFolder } from "../program.ts";
+import { responseOf } from "./described-answers.ts";
 import { mismatches } from "./schema.ts";
 
-const instance: DescribedInstance = {
-  version: "1.2.3",
-  forms: "both",
-  fieldNames: "as-sent",
-  requiredFields: [],
-  auth: "off",
-  readOnly: false,
-  hasAuthority: false,
-  checksHosts: true,
-  rateLimitPerSecond: undefined,
-  bodyBytesMax: 1_000,
-  headerBytesMax: 2_000,
-  storeBytesMax: 1_000_000,
-};
+const instance: DescribedInstance = { forms: "both", auth: "off", fieldNames: "as-sent" };
 const describeWith = (changes: Partial<DescribedInstance> = {}) => describeApi({ ...instance, ...changes }, "/");
+const forms = ["both", "a", "b"] as const;
+const everyDescription = forms.flatMap((form) =>
+  (["off", "writes", "all"] as const).flatMap((auth) =>
+    (["as-sent", "camel"] as const).map((fieldNames) => describeWith({ forms: form, auth, fieldNames })),
+  ),
+);
 
 /** Every object in a value, with the path to it. */
 function* partsOf(value: unknown, path = "#"): Generator<[string, Part]> {
@@ -44,56 +40,66 @@ function refsOf(value: unknown): string[] {
   return [...partsOf(value)].map(([, part]) => part["$ref"]).filter((ref) => typeof ref === "string");
 }
 
+function resolve(description: ApiDescription, part: Part): Part {
+  const { $ref } = part;
+  if (typeof $ref !== "string") return part;
+  const names = $ref.slice("#/".length).split("/");
+  return names.reduce<unknown>((found, name) => (found as Part | undefined)?.[name], description) as Part;
+}
+
 function operationsOf(description: ApiDescription): Operation[] {
   return Object.values(description.paths).flatMap((pathItem) => Object.values(pathItem));
 }
 
-function parametersOf({ components }: ApiDescription, operation: Operation): Part[] {
-  const refs = (operation["parameters"] ?? []) as { readonly $ref: string }[];
-  return refs.map(({ $ref }) => components["parameters"]?.[$ref.split("/").at(-1) ?? ""] as Part);
+function parametersOf(description: ApiDescription, operation: Operation): Part[] {
+  return ((operation["parameters"] ?? []) as Part[]).map((part) => resolve(description, part));
 }
 
-/** The names of the examples of a request body or an answer. */
+/** The names of the examples of a request body or a response. */
 function examplesOf(part: Part = {}): string[] {
   const contents = Object.values((part["content"] ?? {}) as Part) as Part[];
   return contents.flatMap((content) => Object.keys((content["examples"] ?? {}) as Part));
 }
 
 describe("the description", () => {
-  test("openapi.yaml in the repository is what `npm run describe` writes", () => {
-    expect(readFileSync(join(projectFolder, "openapi.yaml"), "utf8")).toBe(defaultDescriptionText());
+  test("has the version of the package", () => {
+    expect(completeDescription["info"]).toHaveProperty("version", version);
   });
 
-  test("every reference leads to a part of the document", () => {
-    const description = describeWith();
-    for (const ref of refsOf(description)) {
-      const found = ref
-        .slice(2)
-        .split("/")
-        .reduce<unknown>((part, name) => (part as Part)[name], description);
-      expect(found, ref).toBeDefined();
+  test("every reference leads to a part of the document, and every component is used", () => {
+    for (const description of [completeDescription, ...everyDescription]) {
+      const refs = new Set(refsOf(description));
+      for (const $ref of refs) expect(resolve(description, { $ref }), $ref).toBeDefined();
+      const { securitySchemes: _basic, ...components } = description.components;
+      const unused = Object.entries(components).flatMap(([kind, parts]) =>
+        Object.keys(parts).filter((name) => !refs.has(`#/components/${kind}/${name}`)),
+      );
+      expect(unused).toEqual([]);
     }
   });
 
   test("every example of a body fits its schema", () => {
-    for (const fieldNames of ["as-sent", "pascal", "camel"] as const) {
-      const description = describeWith({ fieldNames, auth: "all", rateLimitPerSecond: 1 });
-      const { schemas } = description.components;
+    for (const description of everyDescription) {
+      const { schemas = {} } = description.components;
       let count = 0;
-      for (const [path, part] of partsOf(description.paths)) {
-        if (part["schema"] === undefined || part["examples"] === undefined || part["name"] !== undefined) continue;
-        for (const example of Object.values(part["examples"] as Part)) {
-          expect(mismatches(part["schema"] as Part, (example as Part)["value"], schemas), path).toEqual([]);
+      for (const [path, part] of partsOf(description)) {
+        const { schema, examples } = part;
+        if (schema === undefined || examples === undefined || part["name"] !== undefined) continue;
+        for (const example of Object.values(examples as Part)) {
+          const { value } = resolve(description, example as Part);
+          expect(mismatches(schema as Part, value, schemas), path).toEqual([]);
           count++;
         }
       }
-      expect(count).toBeGreaterThan(100);
+      for (const [name, schema] of Object.entries(schemas))
+        for (const example of (schema["examples"] ?? []) as unknown[])
+          expect(mismatches(schema, example, schemas), name).toEqual([]);
+      expect(count).toBeGreaterThan(40);
     }
   });
 
-  test("for every example of an answer, the request has an example of the same name", () => {
-    for (const forms of ["both", "a", "b"] as const) {
-      const description = describeWith({ forms });
+  test("for every example of a response, the request has an example of the same name", () => {
+    for (const description of everyDescription) {
       for (const operation of operationsOf(description)) {
         const needed = parametersOf(description, operation).filter((parameter) => parameter["required"] === true);
         const body = operation["requestBody"];
@@ -106,17 +112,15 @@ describe("the description", () => {
     }
   });
 
-  test("every header of an answer has an example", () => {
-    const { headers = {} } = describeWith().components;
-    for (const [name, part] of Object.entries(headers)) expect((part as Part)["example"], name).toBeDefined();
+  test("every header of a response has an example", () => {
+    for (const [name, part] of Object.entries(completeDescription.components["headers"] ?? {}))
+      expect(part["example"], name).toBeDefined();
   });
 
   // Tools such as Postman, Bruno and Swagger UI send every example and every default.
   test("no example and no default of a header or of a body makes a request fail", () => {
-    const description = describeWith();
-    const { parameters = {} } = description.components;
-    const values = Object.values(parameters).flatMap((part) => {
-      const { name, in: place, schema, examples = {} } = part as Part;
+    const values = Object.values(completeDescription.components["parameters"] ?? {}).flatMap((part) => {
+      const { name, in: place, schema, examples = {} } = part;
       const all = [
         (schema as Part)["default"],
         ...Object.values(examples as Part).map((example) => (example as Part)["value"]),
@@ -128,106 +132,122 @@ describe("the description", () => {
       ["If-Match", "*"],
       ["Last-Event-ID", expect.any(String)],
     ]);
-    expect(examplesOf(description.paths["/api/todoitems/{id}"]?.["delete"]?.["requestBody"] as Part)).toEqual([]);
+    const remove = completeDescription.paths["/api/todoitems/{id}"]?.["delete"];
+    expect(examplesOf(remove?.["requestBody"] as Part)).toEqual([]);
   });
 
   test("links name operations that the instance offers, and parameters of those operations", () => {
-    for (const forms of ["both", "a", "b"] as const) {
-      const description = describeWith({ forms });
+    for (const description of everyDescription) {
       const operations = operationsOf(description);
       const links = operations.flatMap(({ responses }) =>
         Object.values(responses).flatMap((response) => Object.values((response["links"] ?? {}) as Part)),
-      ) as { operationId: string; parameters: Part }[];
+      ) as Part[];
       expect(links.length).toBeGreaterThan(4);
-      for (const { operationId, parameters } of links) {
+      for (const link of links) {
+        const { operationId, parameters } = resolve(description, link);
         const target = operations.find((candidate) => candidate.operationId === operationId);
         const offered = target ? parametersOf(description, target).map(({ name }) => name) : [];
-        for (const name of Object.keys(parameters)) expect(offered, operationId).toContain(name);
+        for (const name of Object.keys(parameters as Part)) expect(offered, String(operationId)).toContain(name);
       }
     }
   });
 
-  test("paths, credentials and field names follow the instance's settings", () => {
-    const methods = (forms: DescribedInstance["forms"], path: string) =>
-      Object.keys(describeWith({ forms }).paths[path] ?? {});
-    expect(methods("both", "/api/todoitems")).toEqual(["get", "post", "put"]);
-    expect(methods("a", "/api/todoitems")).toEqual(["get"]);
-    expect(methods("b", "/api/todoitems/{id}")).toEqual(["get", "delete"]);
-    const security = (auth: DescribedInstance["auth"]) => {
-      const { get, post } = describeWith({ auth }).paths["/api/todoitems"] ?? {};
-      return [get, post].map((operation) => [operation?.["security"], operation?.responses["401"] !== undefined]);
-    };
-    const basic = [{ basic: [] }];
-    expect(security("off")).toEqual([
-      [[], false],
-      [[], false],
+  test("an instance leaves out the form that it does not offer", () => {
+    const methods = (form: DescribedInstance["forms"], path: string) =>
+      Object.keys(describeWith({ forms: form }).paths[path] ?? {});
+    expect(forms.map((form) => methods(form, "/api/todoitems"))).toEqual([
+      ["get", "post", "put"],
+      ["get"],
+      ["get", "post", "put"],
     ]);
-    expect(security("writes")).toEqual([
-      [[], false],
-      [basic, true],
+    expect(forms.map((form) => methods(form, "/api/todoitems/{id}").sort())).toEqual([
+      ["delete", "get", "post", "put"],
+      ["delete", "get", "post", "put"],
+      ["delete", "get"],
     ]);
-    expect(security("all")).toEqual([
-      [basic, true],
-      [basic, true],
-    ]);
-    const camel = describeWith({ fieldNames: "camel" }).components.schemas["TodoItem"];
-    expect(camel?.["required"]).toEqual(["id"]);
-    expect(JSON.stringify(describeWith({ readOnly: true })["info"])).toContain("read-only");
+  });
+
+  test("an instance leaves out credentials where it needs none", () => {
+    const guarded = (auth: DescribedInstance["auth"]) =>
+      operationsOf(describeWith({ auth })).flatMap(({ operationId, security, responses, "x-codeSamples": samples }) => {
+        const needed = security?.length === 1;
+        const told = [responses["401"] !== undefined, ...samples.map(({ source }) => source.includes("NAME"))];
+        expect([operationId, ...told]).toEqual([operationId, ...told.map(() => needed)]);
+        return needed ? [operationId] : [];
+      });
+    const writes = ["createItem", "updateItem", "createItemAt", "updateItemAt", "deleteItem"];
+    const reads = ["listItems", "readItem", "followChanges", "readChanges"];
+    expect(guarded("off")).toEqual([]);
+    expect(guarded("writes").sort()).toEqual([...writes].sort());
+    expect(guarded("all").sort()).toEqual([...writes, ...reads].sort());
+    expect(describeWith().components["securitySchemes"]).toBeUndefined();
+  });
+
+  test("nothing but the address differs for an instance that offers everything", () => {
+    const plain = (description: ApiDescription) =>
+      JSON.parse(JSON.stringify(description), (name, value) =>
+        ["security", "x-codeSamples", "servers"].includes(name) ? undefined : value,
+      );
+    expect(plain(describeWith({ auth: "all" }))).toEqual(plain(completeDescription));
   });
 
   test("the schemas, examples and code of an instance with camelCase have id, name, notes and done", () => {
-    const description = describeWith({ fieldNames: "camel" });
-    const spellings = (value: unknown) =>
-      [...partsOf(value)].flatMap(([path, part]) =>
-        ["ID", "Name", "Notes", "Done"].filter((name) => name in part).map((name) => `${path}/${name}`),
-      );
-    expect(spellings(description)).toEqual([]);
-    // The search does find these names in the description of an instance with other settings: both in schemas and in
-    // examples.
-    const others = spellings(describeWith()).join("\n");
-    expect([others.includes("/properties/ID"), others.includes("/value/ID")]).toEqual([true, true]);
-    // Samples in C# are skipped. Their properties are capitalised, and a serializer option turns them into camelCase.
-    for (const { operationId, "x-codeSamples": samples } of operationsOf(description))
-      for (const { label, source } of samples as readonly { label: string; source: string }[])
-        if (!label.startsWith("C#"))
-          expect([operationId, label, /\b(?:ID|Name|Notes|Done)\b/.exec(source)]).toEqual([operationId, label, null]);
+    const spellings = (description: ApiDescription) => {
+      const names = /(?<![\w-])(?:ID|Name|Notes|Done)(?![\w-])/g;
+      const parts = [...partsOf(description)];
+      return [
+        ...parts.flatMap(([path, part]) =>
+          ["ID", "Name", "Notes", "Done"].filter((name) => name in part).map(() => path),
+        ),
+        ...parts.flatMap(([, { source = "", value = "", detail = "" }]) =>
+          [source, String(detail).match(/"\w+"/g) ?? "", typeof value === "string" ? value : ""].flatMap(
+            (text) => String(text).match(names) ?? [],
+          ),
+        ),
+      ];
+    };
+    expect(spellings(describeWith({ fieldNames: "camel", auth: "all" }))).toEqual([]);
+    expect(spellings(describeWith()).length).toBeGreaterThan(100);
+    const { TodoItem } = describeWith({ fieldNames: "camel" }).components["schemas"] ?? {};
+    expect(TodoItem?.["required"]).toEqual(["id"]);
   });
 
-  test("every problem code is explained, even if no operation lists it", () => {
-    const table = describeWith()["x-problems"] as Part;
-    expect(Object.keys(table)).toEqual([...problemCodes]);
-    expect(table["RouteNotFound"]).toEqual({
-      status: 404,
-      when: expect.stringContaining("nothing at this path"),
-      detail: expect.any(String),
-    });
-    expect(table["BodyTooLarge"]).toHaveProperty("detail", expect.stringContaining("1000 bytes"));
+  test("every problem code has an example with its status and title, and is explained", () => {
+    const { examples = {}, schemas = {} } = completeDescription.components;
+    expect(Object.keys(examples).sort()).toEqual([...problemCodes]);
+    expect(schemas["Problem"]?.["properties"]).toHaveProperty("code.enum", [...problemCodes]);
+    for (const code of problemCodes) {
+      const { status, title } = problems[code];
+      expect(examples[code]).toMatchObject({
+        summary: expect.any(String),
+        value: { type: problemType(code), status, title, code },
+      });
+    }
   });
 
-  test("with a development certificate, the samples for HTTPS name the authority to trust", () => {
-    const commandAt = (server: string) =>
-      JSON.stringify(describeApi({ ...instance, hasAuthority: true }, server).paths["/api/todoitems"]?.["get"]);
-    expect(commandAt("https://localhost:5001")).toContain("curl --cacert certificate-authority.crt https://localhost");
-    expect(commandAt("http://localhost:5000")).not.toContain("--cacert");
-    expect(JSON.stringify(describeWith({ hasAuthority: true })["info"])).toContain("/certificate-authority.crt");
+  test("a response lists the problems of its own status only", () => {
+    for (const operation of operationsOf(completeDescription))
+      for (const status of Object.keys(operation.responses)) {
+        const response = responseOf(completeDescription, operation, Number(status));
+        for (const ref of refsOf(response?.["content"]).filter((name) => name.includes("/examples/")))
+          expect(resolve(completeDescription, { $ref: ref })["value"], ref).toHaveProperty("status", Number(status));
+      }
   });
 
   test("is the same document after it was written as YAML and parsed again", () => {
     const description = describeWith();
-    expect(Bun.YAML.parse(writeYaml(description))).toEqual(JSON.parse(JSON.stringify(description)));
+    expect(Bun.YAML.parse(writeYaml(description))).toEqual(description);
   });
 
   test("the variant for OpenAPI 3.0 has none of the keywords that only 3.1 knows", () => {
     const description = asOpenApi30(describeWith());
     expect(description.openapi).toBe("3.0.3");
     for (const [path, part] of partsOf(description)) {
-      if (path.includes("/examples/") || path.includes("/example/")) continue;
       expect(Array.isArray(part["type"]) || part["type"] === "null", path).toBe(false);
-      expect(part["const"], path).toBeUndefined();
+      expect(Array.isArray(part["examples"]), path).toBe(false);
       if (part["$ref"] !== undefined) expect(Object.keys(part), path).toEqual(["$ref"]);
     }
     expect(description.paths["/api/todoitems/{id}"]?.["delete"]?.["requestBody"]).toBeUndefined();
-    for (const schema of Object.values(description.components.schemas)) expect(schema["examples"]).toBeUndefined();
   });
 });
 
@@ -243,7 +263,11 @@ describe("the description's files", () => {
   });
   const serverIn = (files: DescriptionFiles, host: string | undefined, isSecure = false) => {
     const file = files.find(request("/openapi.json", host, isSecure));
-    return JSON.parse(new TextDecoder().decode(file?.bytes)).servers[0].url;
+    const text = new TextDecoder().decode(file?.bytes);
+    const { url } = JSON.parse(text).servers[0];
+    // The code samples have the same address. A relative address would be of no use in a program.
+    expect(text).toContain(`curl ${url === "/" ? "http://localhost:5000" : url}/api/todoitems/`);
+    return url;
   };
 
   test("name the address that the request was sent to", () => {

@@ -1,6 +1,6 @@
 // Compares the events of a change feed with the API's description, as they are sent.
 
-import type { ApiDescription } from "../../src/description/document.ts";
+import type { ApiDescription } from "../../src/description/api-description.ts";
 import type { StreamBody } from "../../src/wire/message.ts";
 import { mismatches } from "./schema.ts";
 
@@ -48,7 +48,9 @@ function differences(block: string, { components }: ApiDescription): string[] {
   const event = fields.get("event") ?? "";
   const schema = schemaOfEvent[event];
   if (schema === undefined) return [`the event ${JSON.stringify(event)} is not described`];
-  return mismatches({ $ref: schema }, JSON.parse(data), components.schemas).map((found) => `${event}: ${found}`);
+  return mismatches({ $ref: schema }, JSON.parse(data), components["schemas"] ?? {}).map(
+    (found) => `${event}: ${found}`,
+  );
 }
 
 function cut(line: string): [name: string, value: string] {

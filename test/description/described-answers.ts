@@ -1,10 +1,8 @@
 // Compares an answer with the description: its status, headers and body. The test clients call this for every answer,
 // so no test can see an answer that the description does not allow.
 
-import type { ApiDescription, Operation, PathItem } from "../../src/description/document.ts";
+import type { ApiDescription, Operation, Part, PathItem } from "../../src/description/api-description.ts";
 import { mismatches } from "./schema.ts";
-
-type Part = { readonly [name: string]: unknown };
 
 export interface SeenAnswer {
   readonly method: string;
@@ -33,7 +31,7 @@ const ofEveryAnswer = new Set([
 
 /** What in the answer differs from the description. */
 export function differences(description: ApiDescription, answer: SeenAnswer): string[] {
-  const { schemas } = description.components;
+  const { schemas = {} } = description.components;
   const { path, pathItem, operation } = operationOf(description, answer);
   const mediaType = answer.headers.get("content-type")?.split(";")[0] ?? undefined;
   // Preflights of browsers are part of CORS, not of the API.
@@ -46,7 +44,7 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
       return [`${answer.method} ${path} is not described`];
     return mediaType === "application/problem+json" ? bodyDifferences({ $ref: "Problem" }, answer, schemas) : [];
   }
-  const response = operation.responses[String(answer.status)] as Part | undefined;
+  const response = responseOf(description, operation, answer.status);
   if (!response) return [`${operation.operationId}: status ${answer.status} is not described`];
   const content = response["content"] as Record<string, { schema: Part }> | undefined;
   const found = [
@@ -54,6 +52,17 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
     ...contentDifferences(content, mediaType, answer, schemas),
   ];
   return found.map((difference) => `${operation.operationId} ${answer.status}: ${difference}`);
+}
+
+/** The described response with this status. Most errors are references to shared responses. */
+export function responseOf(
+  { components }: ApiDescription,
+  { responses }: Pick<Operation, "responses">,
+  status: number,
+): Part | undefined {
+  const part = responses[String(status)];
+  const name = typeof part?.["$ref"] === "string" ? part["$ref"].replace("#/components/responses/", "") : undefined;
+  return name === undefined ? part : components["responses"]?.[name];
 }
 
 function operationOf(

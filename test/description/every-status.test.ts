@@ -1,8 +1,9 @@
-// Provokes every status and problem code that the description lists for an operation. Compares the texts of the
-// problems with the examples. What cannot be provoked is named here.
+// Provokes every status that the description lists for an operation, and every problem code, on instances with and
+// without limits. Compares the texts of the problems with the examples. What cannot be provoked is named here.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Engine, StoreError } from "../../src/collection/engine.ts";
+import { completeDescription } from "../../src/description/api-description.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { AllowedHosts } from "../../src/http/allowed-hosts.ts";
@@ -18,8 +19,17 @@ import { type DescribedOperation, operations, ProvokedAnswers, type RequestChang
 /** Statuses that no request can cause. */
 const notProvoked = [
   // This operation does nothing that could fail.
-  "isLive 500 InternalError",
+  "isLive 500",
 ];
+
+/** Limits that no request reaches, unless a test lowers one of them. */
+const limits = (): Start => ({
+  access: new Access({ rate: new RateLimiter({ burst: 1_000, perSecond: 1_000 }) }),
+  hosts: new AllowedHosts([]),
+  requiredFields: ["ID"],
+  storeBytesMax: 1_000_000,
+  connections: new SharedLimit(1_000),
+});
 
 const answers = new ProvokedAnswers();
 const servers: RunningServer[] = [];
@@ -40,17 +50,20 @@ async function start({ engine = new MemoryEngine(), seeded = true, ...options }:
 }
 
 /**
- * Sends a request with these changes for each of the chosen operations. Each request goes to an instance of its own.
+ * Sends a request with these changes for each of the chosen operations, to an instance with limits and to one without.
+ * Each request goes to an instance of its own.
  */
 async function provoke(
   which: (operation: DescribedOperation) => boolean,
   changes: RequestChanges | ((operation: DescribedOperation) => RequestChanges),
   options: Start = {},
 ): Promise<void> {
-  const sending = operations.filter(which).map(async (operation) => {
-    const port = await start(options);
-    await answers.send(port, operation, typeof changes === "function" ? changes(operation) : changes);
-  });
+  const sending = operations.filter(which).flatMap((operation) =>
+    [{}, limits()].map(async (more) => {
+      const port = await start({ ...more, ...options });
+      return answers.send(port, operation, typeof changes === "function" ? changes(operation) : changes);
+    }),
+  );
   await Promise.all(sending);
 }
 
@@ -86,7 +99,7 @@ beforeAll(async () => {
   await provoke(any, {}, { seeded: false });
   await provoke((operation) => !isWrite(operation), { headers: { "If-None-Match": "*" } });
   // Most of these requests have a mistake in the body, the path or a header.
-  const bodies = ["\xff", "[".repeat(100), `{"ID":"${ids.one}","id":"${ids.one}"}`, '{"ID":"1"}', item(ids.two), "{}"];
+  const bodies = ["\xff", "[".repeat(100), `{"Id":"${ids.one}","id":"${ids.one}"}`, '{"ID":"1"}', item(ids.two), "{}"];
   for (const body of bodies) await provoke(isWrite, { body });
   await provoke(hasId, { path: "/api/todoitems/1", body: "" });
   await provoke(isWrite, { body: "{}" }, { requiredFields: ["Name"] });
@@ -117,6 +130,10 @@ beforeAll(async () => {
   busy.send("GET /");
   for (const operation of operations) await answers.send(full, operation);
   busy.close();
+  // No operation matches these requests.
+  const unmatched = { operationId: "none", hasBody: false, responses: {} };
+  await answers.send(await start(), { ...unmatched, method: "GET", path: "/nowhere" });
+  await answers.send(await start(), { ...unmatched, method: "PATCH", path: "/api/todoitems" });
   // The service fails during these requests.
   await provokeFailure(new StoreError("away"), any);
   await provokeFailure(new TypeError("a defect"), any);
@@ -124,39 +141,20 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all(servers.map((server) => server.stop(0))));
 
-/**
- * The statuses and problem codes that the description lists, as keys like those of `ProvokedAnswers.seen`. The value of
- * a problem is the text of its example.
- */
-function described(): Map<string, string | undefined> {
-  const found = new Map<string, string | undefined>();
-  for (const { operationId, responses } of operations) {
-    for (const [status, { content = { none: {} } }] of Object.entries(responses)) {
-      for (const [mediaType, { examples }] of Object.entries(content as Readonly<Record<string, ProblemExamples>>)) {
-        if (mediaType !== "application/problem+json") found.set(`${operationId} ${status}`, undefined);
-        else for (const code in examples) found.set(`${operationId} ${status} ${code}`, examples[code]?.value.detail);
-      }
-    }
-  }
-  return found;
-}
-
-interface ProblemExamples {
-  readonly examples: Readonly<Record<string, { readonly value: { readonly detail: string } }>>;
-}
-
 /** The text of a problem with placeholders for IDs and numbers, which differ from one request to another. */
 const pattern = (detail: string) =>
   detail.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replaceAll(/[0-9]+(\.[0-9]+)?/g, "N");
 
-test("every status and problem code of every operation is seen, or named above", () => {
-  const unseen = [...described().keys()].filter((key) => !answers.seen.has(key));
-  expect(unseen).toEqual(notProvoked);
+test("every status of every operation is seen, or named above", () => {
+  const described = operations.flatMap(({ operationId, responses }) =>
+    Object.keys(responses).map((status) => `${operationId} ${status}`),
+  );
+  expect(described.filter((key) => !answers.seen.has(key))).toEqual(notProvoked);
 });
 
-test("the example of each problem is a text that the service writes for that operation", () => {
-  for (const [key, example] of described()) {
-    if (example === undefined || notProvoked.includes(key)) continue;
-    expect([...(answers.details.get(key) ?? [])].map(pattern), key).toContain(pattern(example));
+test("every problem is seen, and its example is a text that the service writes", () => {
+  for (const [code, { value }] of Object.entries(completeDescription.components["examples"] ?? {})) {
+    const { detail } = value as { detail: string };
+    expect([...(answers.details.get(code) ?? [])].map(pattern), code).toContain(pattern(detail));
   }
 });

@@ -1,10 +1,9 @@
 // Sends requests for each described operation over a real connection. Collects the statuses and the problem codes of
-// the answers, and the texts of the problems.
+// the responses, and the texts of the problems.
 
-import type { Operation } from "../../src/description/document.ts";
+import { completeDescription, type Operation } from "../../src/description/api-description.ts";
 import { RawConnection } from "../http/raw-connection.ts";
 import { ids, item } from "../service.ts";
-import { fullDescription } from "./checked-answer.ts";
 import { differences } from "./described-answers.ts";
 
 export interface DescribedOperation {
@@ -26,7 +25,7 @@ export interface RequestChanges {
   readonly ends?: boolean;
 }
 
-export const operations: readonly DescribedOperation[] = Object.entries(fullDescription.paths).flatMap(
+export const operations: readonly DescribedOperation[] = Object.entries(completeDescription.paths).flatMap(
   ([path, pathItem]) =>
     Object.entries(pathItem).map(([method, { operationId, responses }]) => ({
       operationId,
@@ -38,9 +37,9 @@ export const operations: readonly DescribedOperation[] = Object.entries(fullDesc
 );
 
 export class ProvokedAnswers {
-  /** What was seen: `operation status`, or `operation status code` for a problem. */
+  /** What was seen: `operation status`. */
   readonly seen = new Set<string>();
-  /** The `detail` texts of each problem. The key of a problem is its entry in `seen`. */
+  /** The `detail` texts of each problem, by its code. */
   readonly details = new Map<string, Set<string>>();
 
   async send(port: number, operation: DescribedOperation, changes: RequestChanges = {}): Promise<number> {
@@ -62,14 +61,18 @@ export class ProvokedAnswers {
     ]);
     const headers = new Headers(fields);
     const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    const found = differences(fullDescription, { method, path, status, headers, body: isStream ? undefined : body });
+    const found = differences(completeDescription, {
+      method,
+      path,
+      status,
+      headers,
+      body: isStream ? undefined : body,
+    });
     if (found.length > 0) throw new Error(found.join("\n"));
-    if (headers.get("content-type") !== "application/problem+json") this.seen.add(`${operationId} ${status}`);
-    else {
+    this.seen.add(`${operationId} ${status}`);
+    if (headers.get("content-type") === "application/problem+json") {
       const { code, detail } = JSON.parse(body) as { code: string; detail: string };
-      const key = `${operationId} ${status} ${code}`;
-      this.seen.add(key);
-      this.details.set(key, (this.details.get(key) ?? new Set()).add(detail));
+      this.details.set(code, (this.details.get(code) ?? new Set()).add(detail));
     }
     return status;
   }

@@ -1,7 +1,8 @@
 // Checks a JSON value against a schema of the description. It knows only the keywords that our schemas use. It throws
-// if it meets another keyword, so that no part of a schema is silently ignored.
+// if it meets another keyword, so that no part of a schema is silently ignored. It is stricter than JSON Schema: a member
+// that the schema does not name is wrong, unless `additionalProperties` is true. Clients must still expect new members.
 
-type Part = { readonly [name: string]: unknown };
+import type { Part } from "../../src/description/api-description.ts";
 
 const annotations = new Set(["description", "examples", "example", "format", "title", "summary", "x-events"]);
 
@@ -9,12 +10,18 @@ const annotations = new Set(["description", "examples", "example", "format", "ti
 export function mismatches(schema: Part, value: unknown, schemas: Part, path = "$"): string[] {
   // Fields of items may have any type. Their schemas only tell what common apps send.
   if (schema["x-unchecked"] === true) return [];
-  return Object.entries(schema).flatMap(([keyword, argument]) => {
+  const found = Object.entries(schema).flatMap(([keyword, argument]) => {
     if (annotations.has(keyword)) return [];
     const check = checks[keyword];
     if (!check) throw new Error(`the schema has a keyword that this check does not know: ${keyword}`);
     return check(argument, value, schemas, path);
   });
+  return [...found, ...unnamedMembers(schema, value).map((name) => `${path} has ${name}, which is not described`)];
+}
+
+function unnamedMembers({ properties, additionalProperties }: Part, value: unknown): string[] {
+  if (!isPart(properties) || !isPart(value) || additionalProperties === true) return [];
+  return Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
 }
 
 type Check = (argument: unknown, value: unknown, schemas: Part, path: string) => string[];
@@ -35,7 +42,6 @@ const checks: Readonly<Record<string, Check>> = {
   },
   enum: (argument, value, _schemas, path) =>
     (argument as readonly unknown[]).includes(value) ? [] : [`${path} is none of the allowed values: ${value}`],
-  const: (argument, value, _schemas, path) => (value === argument ? [] : [`${path} is not ${argument}`]),
   minimum: (argument, value, _schemas, path) =>
     typeof value !== "number" || value >= Number(argument) ? [] : [`${path} is less than ${argument}`],
   maximum: (argument, value, _schemas, path) =>

@@ -117,7 +117,13 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/CERT|ISSUER|SIGNED|SIGNATURE/": [["", "SIGN", ""]],
   "/^[\\p{L}\\p{N}_@%+=:,./-]+$/u": [["", "a", " "]],
   '/["$`\\\\!]/': [["", "a", ""]],
-  // The following expressions read the API's description, which the service writes itself.
+  // The following expressions read the API's description, which is a file of the project.
+  '/(?<=^|["/])(?:ID|Name|Notes|Done)(?=$|")/g': [["", '"ID', ""]],
+  "/\\b(?:ID|Name|Notes|Done)\\b/g": [["", "ID ", ""]],
+  "/^curl/gm": [["", "\n", "curl"]],
+  '/(fetch\\("[^"]*")\\)/g': [["", "fetch", ""]],
+  '/(new TodoClient\\("[^"]*")\\)/g': [["", 'new TodoClient("', ""]],
+  '/"#\\/components\\/(\\w+)\\/([\\w-]+)"/g': [['"#/components/', "a", ""]],
   "/^[A-Za-z_/][A-Za-z0-9_/.{}$-]*$/": [["", "a", " "]],
   "/^(?:true|false|null|yes|no|on|off|y|n)$/i": [["", "n", ""]],
   "/^\\s|[^\\n\\x20-\\x7e]| \\n/": [["a", " ", ""]],
@@ -190,6 +196,12 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["", "a", "["],
   ],
   "/^postgres(?:ql)?:/": [["postgres", "ql", ""]],
+  "/^([^:]*:\\/\\/[^:@/]*):.*@/s": [
+    ["", "://:", ""],
+    ["a://", "a", ""],
+  ],
+  "/^0/": [["", "0", ""]],
+  "/[;&|<>()`\\n]|^\\w+=/": [["", "a", ""]],
   "/[@/]/": [["", "a", ""]],
   "/^[=+\\-@\\t\\r]/": [["", "=", ""]],
   "/\\s+/": [

@@ -41,6 +41,26 @@ async function answered(operationId: string, status: number): Promise<string> {
   return page.evaluate(`${answer}.querySelector("[data-part=body]")?.textContent ?? ""`);
 }
 
+test("the reference begins with one request and its response", async () => {
+  const [request, response] = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('main > section:first-child .copyable code')].map((code) => code.textContent)",
+  );
+  expect(request).toBe(`curl ${pages.program.origin}/api/todoitems/`);
+  expect(response).toMatch(/^HTTP\/1\.1 200 OK\nContent-Type: application\/json; charset=utf-8\nETag: ".+"\n/);
+  expect(response).toContain('"Name": "Buy milk"');
+});
+
+test("form A is folded into the operation of form B, and errors of every request are in the table only", async () => {
+  const folded = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('.also:not([open]) h3')].map(({ id }) => id)",
+  );
+  expect(folded).toEqual(["createItemAt", "updateItemAt"]);
+  const statuses = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('section[aria-labelledby=readItem] > table:last-child th')].map((cell) => cell.textContent)",
+  );
+  expect(statuses).toEqual(["200", "304", "400", "404", "412"]);
+});
+
 test("an operation can be tried with the keyboard alone, and the answer is shown byte for byte", async () => {
   const exact = `{"ID":"${ids.one}","Price":1.50,"Count":12345678901234567890,"Odd":"\\ud800"}`;
   await pages.send("POST", "/api/todoitems", exact, authorization);
@@ -119,7 +139,7 @@ test("the type of a problem leads to its explanation, and every code has one", a
 
 test("the feed shows events as they come, until it is stopped", async () => {
   await send("followChanges");
-  // The page also shows an example with the same text, so look only at the answer.
+  // The page also shows an example with the same text, so look only at the response.
   const untilShown = (text: string) =>
     page.until(
       `document.querySelector("${inForm("followChanges", "[data-part=body]")}")?.textContent.includes(${JSON.stringify(text)})`,
@@ -170,5 +190,5 @@ test("on paper there are no forms, buttons or contents, and the text is dark on 
 test("without a service there is a message instead of an answer", async () => {
   await pages.program.stop();
   await send("isLive");
-  await page.untilText("There was no complete answer");
+  await page.untilText("There was no complete response");
 });

@@ -7,11 +7,11 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { completeDescription } from "../../src/description/api-description.ts";
 import { matchRoute } from "../../src/http/routes.ts";
 import { listen } from "../../src/wire/listen.ts";
 import type { Answer } from "../../src/wire/message.ts";
 import { requestOf, sendThrough } from "../app-fetch.ts";
-import { fullDescription } from "../description/checked-answer.ts";
 import { listenOptions } from "../http/listen-options.ts";
 import { argued, isArgued } from "./argued-complaints.ts";
 import { startPrism, violationsIn } from "./prism.ts";
@@ -36,7 +36,7 @@ const server = listen(
   },
   listenOptions,
 );
-await Bun.write(join(generatedFolder, "every-instance.json"), JSON.stringify(describeEveryInstance()));
+await Bun.write(join(generatedFolder, "every-instance.json"), JSON.stringify(completeDescription));
 const prism = await startPrism("generated/every-instance.json", `http://127.0.0.1:${server.port}`);
 afterAll(() => Promise.all([prism.stop(), server.stop(0)]));
 
@@ -50,13 +50,6 @@ sendThrough(async (app, request, peer) => {
   expect({ method, url, status, open }).toMatchObject({ open: [] });
   return answer;
 });
-
-/** A description with optional credentials. Some instances in the tests require credentials, and others do not. */
-function describeEveryInstance(): unknown {
-  return JSON.parse(JSON.stringify(fullDescription), (key, value) =>
-    key === "security" && value.length > 0 ? [...value, {}] : value,
-  );
-}
 
 async function complaintsAbout(request: Request, body: ArrayBuffer, answer: Answer): Promise<string[]> {
   const number = String(++requestCount);

@@ -5,7 +5,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeApi } from "../../src/description/api-description.ts";
 import { asOpenApi30 } from "../../src/description/openapi-30.ts";
-import { describedInstance } from "../../src/serve/described-instance.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 
 export const toolsFolder = import.meta.dir;
@@ -36,7 +35,7 @@ export async function run(command: readonly string[]): Promise<string> {
 export async function writeDescription(name: string, ...flags: readonly string[]): Promise<void> {
   const result = readSettings([...flags], {});
   if (!("settings" in result)) throw new Error(result.problems.join("\n"));
-  const description = describeApi(describedInstance(result.settings), "http://localhost:5000");
+  const description = describeApi(result.settings, "http://localhost:5000");
   await Bun.write(join(generatedFolder, `${name}.json`), JSON.stringify(description, undefined, 1));
   await Bun.write(join(generatedFolder, `${name}-3.0.json`), JSON.stringify(asOpenApi30(description), undefined, 1));
 }

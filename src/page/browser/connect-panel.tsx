@@ -1,8 +1,8 @@
 // Shows how the user's own app can reach this service: addresses, code for each language, the certificate to trust, and
 // the API's description.
 
-import { useState } from "preact/hooks";
-import { codeSamples } from "../../description/code-samples.ts";
+import { useEffect, useState } from "preact/hooks";
+import { type CodeSample, exampleFiles, samplesOf } from "../../description/code-samples.ts";
 import {
   apiDescriptionPath,
   authorityPath,
@@ -115,19 +115,21 @@ interface SamplesProps {
 
 function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
-  const isCamel = settings.fieldNames === "camel";
-  const samples = codeSamples({
-    server: new URL(".", document.baseURI).href.slice(0, -1),
-    auth: settings.auth,
-    form: settings.form,
-    names: isCamel
-      ? { id: "id", name: "name", notes: "notes", done: "done" }
-      : { id: "ID", name: "Name", notes: "Notes", done: "Done" },
-    authorityFile: settings.hasAuthority && list.protocol === "https:" ? authorityFile : undefined,
-  });
-  const named = samples.map(({ parts, ...sample }) => ({
-    ...sample,
-    parts: parts.map(({ label, code }) => ({ label, code: withName(code, username) })),
+  const [samples, setSamples] = useState<readonly CodeSample[]>([]);
+  useEffect(() => {
+    const load = async () => {
+      const description = await (await fetch("openapi.json")).json();
+      setSamples([...samplesOf(description, new URL(".", document.baseURI).href), ...exampleFiles]);
+    };
+    void load();
+  }, []);
+  const trust = settings.hasAuthority && list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
+  const named = samples.map(({ language, parts }) => ({
+    language,
+    parts: parts.map(({ label, code }) => ({
+      label,
+      code: withName(code, username).replaceAll(/^curl/gm, trust),
+    })),
   }));
   return (
     <>

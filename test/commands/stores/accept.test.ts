@@ -1,4 +1,4 @@
-// `todoitems accept`, on stores whose files were changed. test/faults/changed-files.test.ts accepts
+// `todoitems accept`, run as a process on stores whose files were changed. test/faults/changed-files.ts accepts
 // what each kind of change leaves.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";

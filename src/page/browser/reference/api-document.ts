@@ -1,16 +1,11 @@
-// The API's description as the reference reads it: the parts of OpenAPI that our descriptions use.
+// The API's description as the reference reads it: the parts of OpenAPI that openapi.yaml uses. References to shared
+// parts are resolved, except those to schemas, which have a place of their own on the page.
 
-import { createContext } from "preact";
-import { useContext } from "preact/hooks";
-
-interface Reference {
-  readonly $ref: string;
-}
-
-export interface Schema extends Partial<Reference> {
+export interface Schema {
+  readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
-  readonly const?: unknown;
+  readonly enum?: readonly string[];
   readonly description?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -18,102 +13,100 @@ export interface Schema extends Partial<Reference> {
   readonly oneOf?: readonly Schema[];
 }
 
-interface Example {
-  readonly summary?: string;
-  readonly value: unknown;
-}
+type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
   readonly description: string;
-  readonly examples?: Readonly<Record<string, Example>>;
+  readonly examples?: Examples;
 }
 
-export interface MediaType {
-  readonly schema?: Schema;
-  readonly examples?: Readonly<Record<string, Example>>;
-}
+export type Content = Readonly<Record<string, { readonly schema?: Schema; readonly examples?: Examples }>>;
 
 export interface Response {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, unknown>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
+  readonly headers?: Readonly<Record<string, { readonly example: unknown }>>;
+  readonly content?: Content;
 }
 
-interface RequestBody {
-  readonly required?: boolean;
-  readonly description?: string;
-  readonly content: Readonly<Record<string, MediaType>>;
-}
-
-interface Operation {
+export interface Operation {
+  readonly path: string;
+  readonly method: string;
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  readonly parameters?: readonly (Parameter | Reference)[];
-  readonly requestBody?: RequestBody | Reference;
-  readonly security?: readonly unknown[];
-  readonly responses: Readonly<Record<string, Response | Reference>>;
-  readonly "x-codeSamples"?: readonly { readonly label: string; readonly source: string }[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly security: readonly unknown[];
+  readonly responses: Readonly<Record<string, Response>>;
+  readonly "x-codeSamples": readonly { readonly label: string; readonly source: string }[];
 }
 
 export interface ApiDocument {
   readonly info: { readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-  readonly "x-problems": Readonly<
-    Record<string, { readonly status: number; readonly when: string; readonly detail: string }>
-  >;
-}
-
-/** An operation with its place in the API. */
-export interface PlacedOperation extends Operation {
-  readonly path: string;
-  readonly method: string;
+  readonly operations: readonly Operation[];
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly examples: Readonly<
+      Record<string, { readonly summary: string; readonly value: { readonly status: number; readonly detail: string } }>
+    >;
+  };
 }
 
 export async function fetchDocument(): Promise<ApiDocument> {
   const response = await fetch("openapi.json");
-  if (!response.ok) throw new Error(`the description was answered with status ${response.status}`);
-  return (await response.json()) as ApiDocument;
-}
-
-export function operationsOf({ paths }: ApiDocument): PlacedOperation[] {
-  return Object.entries(paths).flatMap(([path, methods]) =>
+  if (!response.ok) throw new Error(`the description returned status ${response.status}`);
+  const source = await response.json();
+  const { paths, ...document } = resolved(source, source) as ApiDocument & {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
   );
+  return { ...document, operations };
 }
 
-export const DocumentContext = createContext<ApiDocument | undefined>(undefined);
-
-export function useDocument(): ApiDocument {
-  const document = useContext(DocumentContext);
-  if (!document) throw new Error("the view is outside of the document");
-  return document;
+/** The part with the parts that it refers to in it. */
+function resolved(part: unknown, source: unknown): unknown {
+  if (Array.isArray(part)) return part.map((member) => resolved(member, source));
+  if (typeof part !== "object" || part === null) return part;
+  if ("$ref" in part && !String(part.$ref).includes("/schemas/")) {
+    const names = String(part.$ref).slice("#/".length).split("/");
+    const found = names.reduce<unknown>((outer, name) => (outer as Record<string, unknown>)[name], source);
+    return resolved(found, source);
+  }
+  return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, resolved(member, source)]));
 }
 
-/** If `part` is a reference, returns the part of the document that it leads to. Otherwise returns `part` itself. */
-export function resolve<Part extends object>(document: ApiDocument, part: Part | Reference): Part {
-  if (!("$ref" in part)) return part;
-  const names = part.$ref.slice("#/".length).split("/");
-  return names.reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document) as Part;
+/**
+ * The form of an operation with the ID in the path, if the operation itself has it in the body. The reference shows it
+ * folded, with the operation.
+ */
+export function alternativeOf({ operations }: ApiDocument, { operationId }: Operation): Operation | undefined {
+  return operations.find((other) => other.operationId === `${operationId}At`);
+}
+
+/**
+ * True for an error that any request may meet. Liveness does nothing but respond, so its errors are those of every
+ * operation.
+ */
+export function isRare({ operations }: ApiDocument, status: string, { description }: Response): boolean {
+  const live = operations.find(({ operationId }) => operationId === "isLive");
+  return Number(status) >= 500 || (Number(status) >= 400 && live?.responses[status]?.description === description);
 }
 
 /** The ID of the item in all examples. */
-export function exampleIdOf(document: ApiDocument): string {
-  return exampleOf(resolve<Parameter>(document, { $ref: "#/components/parameters/Id" }));
+export function exampleIdOf({ operations }: ApiDocument): string {
+  const id = operations.flatMap(({ parameters = [] }) => parameters).find(({ in: place }) => place === "path");
+  return String(Object.values(id?.examples ?? {})[0]?.value ?? "");
 }
 
-export function exampleOf({ examples = {} }: Parameter): string {
-  return String(Object.values(examples)[0]?.value ?? "");
-}
-
-/** The name of the schema that a reference leads to. */
-export function schemaName({ $ref }: Schema): string | undefined {
-  return $ref?.slice($ref.lastIndexOf("/") + 1);
+/** An example as a reader sees it. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
 }

@@ -1,6 +1,16 @@
 // Text of the description: paragraphs, and `code` in them. The names of problems and schemas become links.
 
-import { type ApiDocument, useDocument } from "./api-document.ts";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { ApiDocument } from "./api-document.ts";
+
+export const DocumentContext = createContext<ApiDocument | undefined>(undefined);
+
+export function useDocument(): ApiDocument {
+  const document = useContext(DocumentContext);
+  if (!document) throw new Error("the view is outside of the document");
+  return document;
+}
 
 export function Prose({ text }: { text: string }) {
   return text.split("\n\n").map((paragraph) => (
@@ -11,26 +21,12 @@ export function Prose({ text }: { text: string }) {
 }
 
 export function Inline({ text }: { text: string }) {
-  const document = useDocument();
-  return text.split("`").map((piece, index) => {
-    if (index % 2 === 0) return piece;
-    const target = targetOf(document, piece);
-    const code = <code key={index}>{piece}</code>;
-    return target === undefined ? (
-      code
-    ) : (
-      <a key={index} href={`#${target}`}>
-        {code}
-      </a>
-    );
-  });
+  return text.split("`").map((piece, index) => (index % 2 === 0 ? piece : <Name key={index} name={piece} />));
 }
 
-function targetOf(document: ApiDocument, name: string): string | undefined {
-  if (Object.hasOwn(document["x-problems"], name)) return name;
-  return Object.hasOwn(document.components.schemas, name) ? schemaAnchor(name) : undefined;
-}
-
-export function schemaAnchor(name: string): string {
-  return `schema-${name}`;
+export function Name({ name }: { name: string }) {
+  const { schemas, examples } = useDocument().components;
+  const code = <code>{name}</code>;
+  if (Object.hasOwn(examples, name)) return <a href={`#${name}`}>{code}</a>;
+  return Object.hasOwn(schemas, name) ? <a href={`#schema-${name}`}>{code}</a> : code;
 }

@@ -1,20 +1,32 @@
-// The reference as a whole: contents, introduction, credentials to try with, operations, schemas and errors.
+// The reference as a whole: one request and its response, the introduction, credentials to try with, the operations,
+// whole programs, schemas and errors.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Credentials } from "../../../client/basic.ts";
+import { atBase, exampleFiles } from "../../../description/code-samples.ts";
+import { CodeTabs } from "../code-tabs.tsx";
+import { Copyable } from "../copyable.tsx";
 import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
-import { type ApiDocument, DocumentContext, exampleIdOf, operationsOf, type PlacedOperation } from "./api-document.ts";
-import { OperationView } from "./operation-view.tsx";
-import { Inline, Prose } from "./prose.tsx";
+import { type ApiDocument, alternativeOf, exampleIdOf, type Operation, textOf } from "./api-document.ts";
+import { OperationView, pageAddress } from "./operation-view.tsx";
+import { DocumentContext, Name, Prose } from "./prose.tsx";
 import { Schemas } from "./schema-view.tsx";
 
 export function Reference({ document: description }: { document: ApiDocument }) {
   const [credentials, setCredentials] = useState<Credentials>({ username: "", password: "" });
   const [language, setLanguage] = useState("curl");
+  const [program, setProgram] = useState("C#");
   const [itemId, setItemId] = useState(() => exampleIdOf(description));
-  const operations = operationsOf(description);
-  const problems = Object.entries(description["x-problems"]);
+  const choices = { credentials, language, onLanguage: setLanguage, itemId, onCreated: setItemId };
+  const alternatives = description.operations.map((operation) => alternativeOf(description, operation));
+  const shown = description.operations.filter((operation) => !alternatives.includes(operation));
+  const groups = description.tags.map(({ name, description: text }) => ({
+    name,
+    title: name.charAt(0).toUpperCase() + name.slice(1),
+    text,
+    operations: shown.filter(({ tags }) => tags.includes(name)),
+  }));
   useEffect(() => {
     // The address may name a part of the reference. The browser looked for that part before it was drawn, so go there
     // now.
@@ -34,30 +46,55 @@ export function Reference({ document: description }: { document: ApiDocument }) 
           <a href="openapi-3.0.json">OpenAPI 3.0</a>
         </nav>
       </header>
-      <Contents document={description} operations={operations} />
+      <nav aria-label="Contents" class="contents">
+        <details open={matchMedia("(min-width: 60rem)").matches}>
+          <summary>Contents</summary>
+          <a href="#introduction">Introduction</a>
+          {groups.map(({ name, title, operations }) => (
+            <div key={name}>
+              <a href={`#${name}`}>{title}</a>
+              <ul>
+                {operations.map(({ operationId, method, summary }) => (
+                  <li key={operationId}>
+                    <a href={`#${operationId}`}>
+                      <code data-method={method}>{method}</code> {summary}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+          <a href="#programs">Programs</a>
+          <a href="#schemas">Schemas</a>
+          <a href="#errors">Errors</a>
+        </details>
+      </nav>
       <main>
         <section>
-          <h2 id="introduction">Introduction</h2>
+          <h2 id="introduction">One request, one response</h2>
+          <FirstExchange document={description} operation={shown[0]} />
           <Prose text={description.info.description} />
-          {operations.some(({ security }) => security?.length) && (
-            <CredentialsForm credentials={credentials} onChange={setCredentials} />
+          {shown.some(({ security }) => security.length > 0) && (
+            <form id="credentials" class="try" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
+              <CredentialFields credentials={credentials} onChange={setCredentials} />
+              <p class="hint">Used when you try an operation that needs credentials. They stay in this tab’s memory.</p>
+            </form>
           )}
         </section>
-        {description.tags.map(({ name, description: text }) => (
+        {groups.map(({ name, title, text, operations }) => (
           <section key={name}>
-            <h2 id={name}>{capitalised(name)}</h2>
+            <h2 id={name}>{title}</h2>
             <Prose text={text} />
-            {operations
-              .filter(({ tags }) => tags.includes(name))
-              .map((operation) => (
-                <OperationView
-                  key={operation.operationId}
-                  operation={operation}
-                  choices={{ credentials, language, onLanguage: setLanguage, itemId, onCreated: setItemId }}
-                />
-              ))}
+            {operations.map((operation) => (
+              <OperationView key={operation.operationId} operation={operation} choices={choices} />
+            ))}
           </section>
         ))}
+        <section class="operation">
+          <h2 id="programs">Programs</h2>
+          <p>Whole programs for other platforms, as they are in the folder of examples.</p>
+          <CodeTabs samples={exampleFiles} chosen={program} onChoose={setProgram} />
+        </section>
         <section>
           <h2 id="schemas">Schemas</h2>
           <Schemas />
@@ -65,21 +102,20 @@ export function Reference({ document: description }: { document: ApiDocument }) 
         <section>
           <h2 id="errors">Errors</h2>
           <p>
-            Every error is a problem document. Its <code>type</code> leads to the row of its <code>code</code>.
+            Every error is a problem document. Its <code>type</code> leads to the row of its <code>code</code>. Errors
+            that are not listed with an operation can be met by any request.
           </p>
           <table class="errors">
             <tbody>
-              {problems.map(([code, { status, when, detail }]) => (
+              {Object.entries(description.components.examples).map(([code, { summary, value }]) => (
                 <tr key={code} id={code}>
                   <th scope="row">
-                    <a href={`#${code}`}>
-                      <code>{code}</code>
-                    </a>
-                    <small>{status}</small>
+                    <Name name={code} />
+                    <small>{value.status}</small>
                   </th>
                   <td>
-                    <Prose text={when} />
-                    <p class="hint">For example: {detail}</p>
+                    <Prose text={summary} />
+                    <p class="hint">For example: {value.detail}</p>
                   </td>
                 </tr>
               ))}
@@ -91,45 +127,21 @@ export function Reference({ document: description }: { document: ApiDocument }) 
   );
 }
 
-function Contents({ document, operations }: { document: ApiDocument; operations: readonly PlacedOperation[] }) {
+/** The first operation as curl sends it, and its response. */
+function FirstExchange({ document, operation }: { document: ApiDocument; operation: Operation | undefined }) {
+  const { headers = {}, content = {} } = operation?.responses["200"] ?? {};
+  const [[mediaType, { examples = {} }] = ["", {}]] = Object.entries(content);
+  const lines = ["ETag", "X-Total-Count"].map((name) => `${name}: ${headers[name]?.example}`);
+  const body = textOf(Object.values(examples)[0]?.value);
+  const request = atBase(operation?.["x-codeSamples"][0]?.source ?? "", document, pageAddress());
   return (
-    <nav aria-label="Contents" class="contents">
-      <details open={matchMedia("(min-width: 60rem)").matches}>
-        <summary>Contents</summary>
-        <a href="#introduction">Introduction</a>
-        {document.tags.map(({ name }) => (
-          <>
-            <a href={`#${name}`}>{capitalised(name)}</a>
-            <ul>
-              {operations
-                .filter(({ tags }) => tags.includes(name))
-                .map(({ operationId, summary }) => (
-                  <li key={operationId}>
-                    <a href={`#${operationId}`}>{summary}</a>
-                  </li>
-                ))}
-            </ul>
-          </>
-        ))}
-        <a href="#schemas">Schemas</a>
-        <a href="#errors">Errors</a>
-      </details>
-    </nav>
+    <div class="operation first">
+      <Copyable label="Request" text={request} isLong />
+      <Copyable
+        label="Response"
+        text={["HTTP/1.1 200 OK", `Content-Type: ${mediaType}; charset=utf-8`, ...lines, "", body].join("\n")}
+        isLong
+      />
+    </div>
   );
-}
-
-function CredentialsForm(props: { credentials: Credentials; onChange: (credentials: Credentials) => void }) {
-  const { credentials, onChange } = props;
-  return (
-    <form id="credentials" class="credentials" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
-      <CredentialFields credentials={credentials} onChange={onChange} />
-      <p class="hint">
-        <Inline text="Used when you try an operation that needs credentials. They stay in this tab’s memory." />
-      </p>
-    </form>
-  );
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -1,13 +1,13 @@
 // The schemas: what each kind of document contains.
 
-import { type Schema, schemaName, useDocument } from "./api-document.ts";
-import { Inline, Prose, schemaAnchor } from "./prose.tsx";
+import type { Schema } from "./api-document.ts";
+import { Inline, Name, Prose, useDocument } from "./prose.tsx";
 
 export function Schemas() {
   return Object.entries(useDocument().components.schemas).map(([name, schema]) => (
     <section key={name} class="schema">
-      <h3 id={schemaAnchor(name)}>{name}</h3>
-      {schema.description !== undefined && <Prose text={schema.description} />}
+      <h3 id={`schema-${name}`}>{name}</h3>
+      <Prose text={schema.description ?? ""} />
       {schema.properties ? (
         <table>
           <tbody>
@@ -15,13 +15,13 @@ export function Schemas() {
               <tr key={field}>
                 <th scope="row">
                   <code>{field}</code>
-                  {schema.required?.includes(field) && <small> required</small>}
+                  <small>
+                    <SchemaType schema={part} />
+                    {schema.required?.includes(field) && ", required"}
+                  </small>
                 </th>
                 <td>
-                  <p class="hint">
-                    <SchemaType schema={part} />
-                  </p>
-                  {part.description !== undefined && <Inline text={part.description} />}
+                  <Inline text={part.description ?? ""} />
                 </td>
               </tr>
             ))}
@@ -37,22 +37,13 @@ export function Schemas() {
 }
 
 export function SchemaType({ schema }: { schema: Schema }) {
-  const name = schemaName(schema);
-  if (name !== undefined) return <a href={`#${schemaAnchor(name)}`}>{name}</a>;
-  if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>;
-  if (schema.oneOf)
-    return schema.oneOf.map((option, index) => (
-      <>
-        {index > 0 && " or "}
-        <SchemaType schema={option} />
-      </>
-    ));
-  if (schema.items)
-    return (
-      <>
-        array of <SchemaType schema={schema.items} />
-      </>
-    );
-  const types = [schema.type ?? "any"].flat().join(" or ");
-  return <>{schema.format === undefined ? types : `${types} (${schema.format})`}</>;
+  const { $ref, oneOf, items, type = "any", format } = schema;
+  if ($ref !== undefined) return <Name name={$ref.slice($ref.lastIndexOf("/") + 1)} />;
+  if (oneOf)
+    return oneOf.map((option, index) => [
+      index > 0 && " or ",
+      <SchemaType key={option.$ref ?? index} schema={option} />,
+    ]);
+  if (items) return ["array of ", <SchemaType key="items" schema={items} />];
+  return <>{[[type].flat().join(" or "), format && ` (${format})`]}</>;
 }

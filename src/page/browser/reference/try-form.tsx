@@ -1,9 +1,10 @@
-// Tries an operation on this instance: a form for the parameters and the body, and the answer as it came.
+// Tries an operation on this instance: a form for the parameters and the body, and the response as it came. The body
+// stays text: nothing parses it, so numbers and spelling are shown exactly as they were sent.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { basic, type Credentials } from "../../../client/basic.ts";
-import { exampleOf, type Parameter, type PlacedOperation, resolve, useDocument } from "./api-document.ts";
-import { type Answer, exchange } from "./exchange.ts";
+import { exampleIdOf, type Operation, textOf } from "./api-document.ts";
+import { useDocument } from "./prose.tsx";
 
 export interface TriedItem {
   /** The ID of the item that the reader created last. Before that, the ID in the examples. */
@@ -12,59 +13,72 @@ export interface TriedItem {
 }
 
 interface TryFormProps extends TriedItem {
-  readonly operation: PlacedOperation;
+  readonly operation: Operation;
   readonly credentials: Credentials;
 }
 
+interface Received {
+  readonly status: number;
+  readonly headers: string;
+  readonly text: string;
+  readonly isComplete: boolean;
+}
+
+/** The most text that is shown. More would make a browser slow. */
+const charactersMax = 100_000;
+
 export function TryForm({ operation, credentials, itemId, onCreated }: TryFormProps) {
-  const document = useDocument();
-  const parameters = (operation.parameters ?? []).map((part) => resolve(document, part));
-  const body = operation.requestBody && resolve(document, operation.requestBody);
-  const examples = Object.values(body?.content["application/json"]?.examples ?? {});
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(parameters.filter(({ required }) => required).map((part) => [part.name, exampleOf(part)])),
-  );
-  const [json, setJson] = useState(() => (body?.required ? pretty(examples[0]?.value) : ""));
-  const [answer, setAnswer] = useState<Answer>();
+  const { method, parameters = [], requestBody, security } = operation;
+  const exampleId = exampleIdOf(useDocument());
+  // Once the reader has created an item, the other forms are about that item, unless the reader types something else.
+  const id = method === "POST" ? exampleId : itemId;
+  const [example] = Object.values(requestBody?.content["application/json"]?.examples ?? {});
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const fieldValue = (name: string) => typed[name] ?? (name === "id" ? id : "");
+  const json = typed["body"] ?? (example ? textOf(example.value).replaceAll(exampleId, id) : "");
+  const [received, setReceived] = useState<Received>();
   const [problem, setProblem] = useState("");
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
-  // Once the reader has created an item, the other forms are about that item, unless the reader has typed another ID.
-  // The forms for creating keep the ID of the examples.
-  const filledId = useRef(itemId);
-  useEffect(() => {
-    const before = filledId.current;
-    if (operation.method === "POST" || before === itemId) return;
-    filledId.current = itemId;
-    setValues((all) =>
-      Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value === before ? itemId : value])),
-    );
-    setJson((text) => text.replaceAll(before, itemId));
-  }, [itemId]);
-  const isRunning = answer?.isComplete === false;
 
   const send = async () => {
     running.current?.abort();
     const controller = new AbortController();
-    const { signal } = controller;
     running.current = controller;
-    setAnswer(undefined);
+    setReceived(undefined);
     setProblem("");
-    const headers: Record<string, string> = {};
-    for (const { name, in: place } of parameters) if (place === "header" && values[name]) headers[name] = values[name];
-    if (json !== "") headers["Content-Type"] = "application/json";
+    const headers = new Headers(json === "" ? {} : { "Content-Type": "application/json" });
+    for (const { name, in: place } of parameters)
+      if (place === "header" && fieldValue(name)) headers.set(name, fieldValue(name));
+    if (security.length > 0 && credentials.username !== "") headers.set("Authorization", basic(credentials));
+    const body = requestBody && json !== "" ? json : null;
+    const { signal } = controller;
     try {
-      if (operation.security?.length && credentials.username !== "") headers["Authorization"] = basic(credentials);
-      const init = { method: operation.method, headers, signal, ...(json === "" ? {} : { body: json }) };
-      await exchange(addressOf(operation, parameters, values), init, (news) => {
-        setAnswer(news);
-        const location = news.headers.find(([name]) => name === "location")?.[1];
-        if (news.status === 201 && location !== undefined) onCreated(location.slice(location.lastIndexOf("/") + 1));
+      // The browser must neither respond from its cache nor ask for credentials itself.
+      const response = await fetch(address(), {
+        method,
+        headers,
+        body,
+        signal,
+        cache: "no-store",
+        credentials: "omit",
       });
+      const location = response.headers.get("location");
+      if (response.status === 201 && location !== null) onCreated(location.slice(location.lastIndexOf("/") + 1));
+      await show(response, signal, setReceived);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      if (!signal.aborted) setProblem(`There was no complete answer: ${error.message}`);
+      if (!signal.aborted) setProblem(`There was no complete response: ${error.message}`);
     }
+  };
+
+  /** The address is relative to this page, because a proxy may serve the page under any path. */
+  const address = () => {
+    const path = operation.path.replace("{id}", encodeURIComponent(fieldValue("id")));
+    const url = new URL(path.slice(1), document.baseURI);
+    for (const { name, in: place } of parameters)
+      if (place === "query" && fieldValue(name)) url.searchParams.set(name, fieldValue(name));
+    return url;
   };
 
   return (
@@ -76,49 +90,38 @@ export function TryForm({ operation, credentials, itemId, onCreated }: TryFormPr
         void send();
       }}
     >
-      {parameters.map((parameter) => (
-        <label key={parameter.name}>
-          {parameter.name}
+      {parameters.map(({ name, required = false }) => (
+        <label key={name}>
+          {name}
           <input
-            value={values[parameter.name] ?? ""}
-            onInput={({ currentTarget: { value } }) => setValues({ ...values, [parameter.name]: value })}
-            placeholder={parameter.required || !parameter.examples ? "" : `for example ${exampleOf(parameter)}`}
-            required={parameter.required ?? false}
+            value={fieldValue(name)}
+            onInput={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
+            required={required}
             autocomplete="off"
             autocapitalize="none"
             spellcheck={false}
-            data-parameter={parameter.name}
+            data-parameter={name}
           />
         </label>
       ))}
-      {body && (
+      {requestBody && (
         <label>
           Body
           <textarea
             class="json"
             rows={Math.min(12, json.split("\n").length + 1)}
             value={json}
-            onInput={({ currentTarget: { value } }) => setJson(value)}
+            onInput={({ currentTarget: { value } }) => setTyped({ ...typed, body: value })}
             spellcheck={false}
             data-control="body"
           />
         </label>
       )}
-      {examples.length > 1 && (
-        <fieldset class="examples">
-          <legend>Fill in an example</legend>
-          {examples.map(({ summary, value }) => (
-            <button key={summary} type="button" onClick={() => setJson(pretty(value))}>
-              {summary}
-            </button>
-          ))}
-        </fieldset>
-      )}
       <div class="buttons">
         <button type="submit" class="primary" data-control="send">
-          Send {operation.method}
+          Send {method}
         </button>
-        {isRunning && (
+        {received?.isComplete === false && (
           <button type="button" onClick={() => running.current?.abort()} data-control="stop">
             Stop
           </button>
@@ -127,46 +130,41 @@ export function TryForm({ operation, credentials, itemId, onCreated }: TryFormPr
       <p class="problem" role="alert">
         {problem}
       </p>
-      {answer && <AnswerView answer={answer} />}
+      {received && (
+        <div class="answer" data-complete={received.isComplete}>
+          <p role="status">
+            <strong data-ok={received.status < 400}>{received.status}</strong>
+          </p>
+          <pre data-part="headers">{received.headers}</pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long body must also be scrolled with the keyboard */}
+          <pre data-part="body" tabIndex={0}>
+            {received.text}
+          </pre>
+        </div>
+      )}
     </form>
   );
 }
 
-function AnswerView({ answer }: { answer: Answer }) {
-  const { status, headers, bytes, text, isCut, isComplete } = answer;
-  return (
-    <div class="answer" data-complete={isComplete}>
-      <p role="status">
-        <strong data-ok={status < 400}>{status}</strong> {bytes.toLocaleString("en")} bytes
-        {!isComplete && ", still open"}
-      </p>
-      <pre data-part="headers">{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
-      {text !== "" && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long body must also be scrolled with the keyboard
-        <pre data-part="body" tabIndex={0}>
-          {text}
-        </pre>
-      )}
-      {isCut && <p class="hint">Only a part of the body is shown.</p>}
-    </div>
-  );
-}
-
-function addressOf(
-  { path }: PlacedOperation,
-  parameters: readonly Parameter[],
-  values: Readonly<Record<string, string>>,
-) {
-  const filled = parameters
-    .filter((parameter) => parameter.in === "path")
-    .reduce((before, { name }) => before.replace(`{${name}}`, encodeURIComponent(values[name] ?? "")), path);
-  // The address is relative to this page, because a proxy may serve the page under any path.
-  const url = new URL(filled.slice(1), document.baseURI);
-  for (const { name, in: place } of parameters)
-    if (place === "query" && values[name]) url.searchParams.set(name, values[name]);
-  return url;
-}
-
-function pretty(value: unknown): string {
-  return JSON.stringify(value, undefined, 2);
+/**
+ * Shows the response while its body arrives. A feed does not end by itself: what has arrived when the reader stops it
+ * counts as the complete response.
+ */
+async function show(response: Response, signal: AbortSignal, onNews: (received: Received) => void): Promise<void> {
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+  let text = "";
+  const report = (isComplete: boolean) => onNews({ status: response.status, headers, text, isComplete });
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  // Safari cannot use `for await` on the stream itself.
+  const reader = response.body?.getReader();
+  try {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      if (text.length < charactersMax)
+        text = (text + decoder.decode(part.value, { stream: true })).slice(0, charactersMax);
+      report(false);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  report(true);
 }

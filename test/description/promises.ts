@@ -1,7 +1,8 @@
 // What clients rely on, taken from the API description as short sentences. A promise that disappears, or a demand that
 // is new, breaks existing clients.
 
-import type { ApiDescription, Operation, Part } from "../src/description/document.ts";
+import type { ApiDescription, Operation, Part } from "../../src/description/api-description.ts";
+import { responseOf } from "./described-answers.ts";
 
 /** What the API promises, as short sentences. A new version may add promises, but must not remove any. */
 export function promisesOf(description: ApiDescription): string[] {
@@ -13,12 +14,12 @@ export function promisesOf(description: ApiDescription): string[] {
         (parameter) => `${name} accepts ${parameter["in"]} ${parameter["name"]}`,
       ),
       ...contentOf(operation["requestBody"]).map((content) => `${name} accepts ${content}`),
-      ...Object.entries(responses).flatMap(([status, response]) =>
-        answerPromises(`${name} answers ${status}`, response),
+      ...Object.keys(responses).flatMap((status) =>
+        responsePromises(`${name} answers ${status}`, responseOf(description, operation, Number(status))),
       ),
     ];
   });
-  const ofSchemas = Object.entries(description.components.schemas).flatMap(([name, schema]) => [
+  const ofSchemas = Object.entries(description.components["schemas"] ?? {}).flatMap(([name, schema]) => [
     ...requiredOf(schema).map((field) => `${name} always has ${field}`),
     ...Object.entries((schema["properties"] ?? {}) as Part).flatMap(([field, part]) => [
       `${name}.${field} is ${typeOf(part)}`,
@@ -37,11 +38,11 @@ export function demandsOf(description: ApiDescription): string[] {
     return [
       ...needed.map((parameter) => `${name} needs ${parameter["in"]} ${parameter["name"]}`),
       ...(body?.["required"] === true ? [`${name} needs a body`] : []),
-      ...((operation["security"] as Part[]).length > 0 ? [`${name} needs credentials`] : []),
+      ...(operation.security?.length ? [`${name} needs credentials`] : []),
     ];
   });
   const sent = ["NewTodoItem", "TodoItem"].flatMap((name) =>
-    requiredOf(description.components.schemas[name]).map((field) => `${name} needs ${field}`),
+    requiredOf(description.components["schemas"]?.[name]).map((field) => `${name} needs ${field}`),
   );
   return [...ofOperations, ...sent].sort();
 }
@@ -57,7 +58,7 @@ function parametersOf({ components }: ApiDescription, operation: Operation): Par
   return refs.map(({ $ref }) => components["parameters"]?.[nameOf($ref)] as Part);
 }
 
-function answerPromises(beginning: string, response: Part): string[] {
+function responsePromises(beginning: string, response: Part = {}): string[] {
   const headers = Object.keys((response["headers"] ?? {}) as Part);
   return [beginning, ...[...contentOf(response), ...headers].map((what) => `${beginning} with ${what}`)];
 }
