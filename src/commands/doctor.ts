@@ -15,28 +15,8 @@ import type { Command } from "./command-line/command.ts";
 import { describeFailure } from "./command-line/failure.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
 import { settingFlags } from "./command-line/setting-flags.ts";
-import {
-  type Check,
-  checkCertificate,
-  checkPostgres,
-  checkSecrets,
-  checkSettings,
-  checkTheStore,
-  type Finding,
-  fail,
-  type Subject,
-  type Verdict,
-  warn,
-} from "./doctor/checks.ts";
+import { type Check, checks, type Finding, fail, type Subject, type Verdict, warn } from "./doctor/checks.ts";
 import { connectionVariables } from "./service/connection-flags.ts";
-
-const checks: Readonly<Record<string, Check>> = {
-  Settings: checkSettings,
-  Store: checkTheStore,
-  PostgreSQL: checkPostgres,
-  Secrets: checkSecrets,
-  Certificate: checkCertificate,
-};
 
 interface AreaFinding extends Finding {
   readonly area: string;

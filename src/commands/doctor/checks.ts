@@ -42,7 +42,7 @@ export const warn = (text: string, hint: string): Finding => ({ verdict: "warn",
 export const fail = (text: string, hint: string): Finding => ({ verdict: "fail", text, hint });
 
 /** Settings that are valid, but dangerous, and whether anybody can sign in. */
-export function checkSettings({ settings }: Subject): Finding[] {
+function checkSettings({ settings }: Subject): Finding[] {
   const { host, auth, users, readOnly, demo } = settings;
   const findings = dangers(settings).map(({ text, hint }) => warn(text, hint));
   try {
@@ -64,7 +64,7 @@ export function checkSettings({ settings }: Subject): Finding[] {
 }
 
 /** Can the store be opened and written, and is its content sound? */
-export async function checkTheStore({ settings: { store, demo, readOnly } }: Subject): Promise<Finding[]> {
+async function checkTheStore({ settings: { store, demo, readOnly } }: Subject): Promise<Finding[]> {
   if (demo) return [pass("none: --demo keeps its items in memory")];
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
@@ -102,7 +102,7 @@ function notWritable(path: string): Finding[] {
 }
 
 /** Would a power failure or a failover of PostgreSQL lose anything? */
-export async function checkPostgres({ settings: { store, demo } }: Subject): Promise<Finding[]> {
+async function checkPostgres({ settings: { store, demo } }: Subject): Promise<Finding[]> {
   if (store.engine !== "postgres" || demo) return [pass("not used")];
   const { serverVersion, fsync, synchronousStandbys, standbys } = await readCondition(store);
   const findings = [pass(`the primary is PostgreSQL ${serverVersion}`)];
@@ -126,7 +126,7 @@ export async function checkPostgres({ settings: { store, demo } }: Subject): Pro
 }
 
 /** May other users of this machine read or change the files that hold secrets, or see the database's password? */
-export function checkSecrets({ settings, environment, args }: Subject): Finding[] {
+function checkSecrets({ settings, environment, args }: Subject): Finding[] {
   const findings: Finding[] = [];
   const { users, tlsKey, httpsPort, store, demo } = settings;
   const hasPassword = store.engine === "postgres" && store.password !== undefined;
@@ -160,7 +160,7 @@ const dayMs = 86_400_000;
 const renewalDays = 21;
 
 /** Can the certificate for HTTPS be used, and for how long? */
-export function checkCertificate({ settings: { httpsPort, tlsCert, tlsKey } }: Subject): Finding[] {
+function checkCertificate({ settings: { httpsPort, tlsCert, tlsKey } }: Subject): Finding[] {
   if (httpsPort === undefined) return [pass("none is needed: HTTPS is off")];
   if (tlsCert === undefined || tlsKey === undefined)
     return [
@@ -177,3 +177,12 @@ export function checkCertificate({ settings: { httpsPort, tlsCert, tlsKey } }: S
   const text = `${tlsCert} is valid for ${days} more days`;
   return [days < renewalDays ? warn(text, "renew it; the service reads the new files by itself") : pass(text)];
 }
+
+/** The checks by area, in the order of the table. */
+export const checks: Readonly<Record<string, Check>> = {
+  Settings: checkSettings,
+  Store: checkTheStore,
+  PostgreSQL: checkPostgres,
+  Secrets: checkSecrets,
+  Certificate: checkCertificate,
+};
