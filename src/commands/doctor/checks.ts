@@ -69,8 +69,8 @@ async function checkTheStore({ settings: { store, demo, readOnly } }: Subject): 
   if (store.engine === "memory")
     return [warn("memory: the items end with the service", "keep them with --store sqlite:PATH")];
   if (store.engine === "postgres") {
-    const { epoch } = await readCondition(store);
-    return [epoch === undefined ? pass("the tables are made at the first start") : await soundness(store)];
+    const { hasStore } = await readCondition(store);
+    return [hasStore ? await soundness(store) : pass("the tables are made at the first start")];
   }
   const path = followLink(store.path);
   const folder = dirname(resolve(path));
@@ -104,7 +104,7 @@ function notWritable(path: string): Finding[] {
 /** Would a power failure or a failover of PostgreSQL lose anything? */
 async function checkPostgres({ settings: { store, demo } }: Subject): Promise<Finding[]> {
   if (store.engine !== "postgres" || demo) return [pass("not used")];
-  const { serverVersion, fsync, synchronousStandbys, standbys } = await readCondition(store);
+  const { serverVersion, fsync, synchronousCommit, synchronousStandbys, standbys } = await readCondition(store);
   const findings = [pass(`the primary is PostgreSQL ${serverVersion}`)];
   if (!fsync)
     findings.push(fail("fsync is off: a power failure loses answered writes", "set fsync = on in postgresql.conf"));
@@ -121,7 +121,12 @@ async function checkPostgres({ settings: { store, demo } }: Subject): Promise<Fi
         "set synchronous_standby_names, for example to ANY 1 (a, b)",
       ),
     );
-  else findings.push(pass(`connected standbys: ${standbys}; a commit waits for ${synchronousStandbys}`));
+  else
+    findings.push(
+      pass(
+        `connected standbys: ${standbys}; a commit waits for ${synchronousStandbys} (synchronous_commit = ${synchronousCommit})`,
+      ),
+    );
   return findings;
 }
 

@@ -10,7 +10,7 @@ import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
 import { checkOwner } from "../../engines/sqlite/schema.ts";
 import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { judgeFiles } from "../../engines/sqlite/store-record.ts";
-import { StoreRow } from "../../engines/sqlite/store-row.ts";
+import { StoredRows } from "../../engines/sqlite/stored-rows.ts";
 import { asWord } from "../../terminal/program-name.ts";
 import { CheckReport, formatBytes } from "./check-report.ts";
 
@@ -114,7 +114,7 @@ function checkLists(database: Database, report: CheckReport): void {
 /** Finds rows that are missing although SQLite's pages fit together, because the disk has lost a page or has an old one. */
 function checkStoreRow(database: Database, path: string, found: RowSums, report: CheckReport): void {
   try {
-    const { epoch, rowCount, checksumSum } = new StoreRow(database, path).read();
+    const { epoch, rowCount, checksumSum } = new StoredRows(database, path).readStore();
     if (epoch === "") report.finding("the store has lost its epoch");
     if (rowCount !== found.rowCount)
       report.finding(

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
-import { describeAddress } from "../../engines/postgres/postgres-names.ts";
+import { describeAddress } from "../../engines/postgres/postgres-address.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
