@@ -6,9 +6,9 @@ import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../co
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory } from "./postgres-history.ts";
-import { StoreReading } from "./postgres-reading.ts";
 import { prepareStore, requireStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
+import { PostgresSnapshot } from "./postgres-snapshot.ts";
 import { type Point, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
@@ -114,28 +114,28 @@ export class PostgresEngine implements Engine {
       const { newest } = this.#known;
       // This has a connection of its own. On the reader's connection, a `hasNews` query could become part of the
       // transaction, and would then see the store as it was when the transaction began.
-      const reading = await StoreReading.begin(this.#address, newest);
-      const { epoch, version, prunedThrough } = reading.clock;
-      const isCut = this.#known.isCut(reading.clock, newest.epoch);
+      const snapshot = await PostgresSnapshot.open(this.#address, newest);
+      const { epoch, version, prunedThrough } = snapshot.clock;
+      const isCut = this.#known.isCut(snapshot.clock, newest.epoch);
       if (!isCut || this.#options.readOnly)
-        return { epoch, version, prunedThrough, pages: this.#pages(reading, newest) };
-      await reading.close();
+        return { epoch, version, prunedThrough, pages: this.#pages(snapshot, newest) };
+      await snapshot.close();
       await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
     }
   }
 
-  async *#pages(reading: StoreReading, newest: Point): AsyncGenerator<readonly Change[]> {
+  async *#pages(snapshot: PostgresSnapshot, newest: Point): AsyncGenerator<readonly Change[]> {
     try {
-      yield* reading.pages({ tombstones: true });
+      yield* snapshot.pages();
     } finally {
-      await reading.close();
+      await snapshot.close();
     }
     // Do this after everything that can fail. A load that fails must not change the known point: the caller's copy would
     // be at another point, and `hasNews` would not notice. If a commit has changed the known point in the meantime, the
     // caller does not use what it has loaded.
-    if (this.#known.newest === newest) this.#known.restart(reading.clock);
-    if (newest.epoch !== "" && newest.epoch !== reading.clock.epoch)
-      this.#options.onOtherHistory(otherHistoryMessage(newest, reading.clock));
+    if (this.#known.newest === newest) this.#known.restart(snapshot.clock);
+    if (newest.epoch !== "" && newest.epoch !== snapshot.clock.epoch)
+      this.#options.onOtherHistory(otherHistoryMessage(newest, snapshot.clock));
   }
 
   async commit(batch: Batch): Promise<boolean> {

@@ -4,9 +4,9 @@
 
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
-import type { PostgresAddress, PostgresHost } from "./postgres-address.ts";
-import { connectSeconds, explainPostgresError, isServerError, standbyError } from "./postgres-failures.ts";
-import { socketOpener, whileConnecting } from "./postgres-socket.ts";
+import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+import { connectSeconds, explainPostgresError, isServerError } from "./postgres-failures.ts";
+import { socketOpener } from "./postgres-socket.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -82,7 +82,7 @@ export class PostgresSession {
       return await work(sql);
     } catch (error) {
       this.#giveUp(sql);
-      throw explainPostgresError(error, this.#host, this.#address);
+      throw explainPostgresError(error, this.#host);
     }
   }
 
@@ -107,7 +107,7 @@ export class PostgresSession {
       // next attempt waits for it.
       if (!this.#sql) await withTimeout(ms, this.#open());
     } catch (error) {
-      throw explainPostgresError(error, this.#host, this.#address);
+      throw explainPostgresError(error, this.#host);
     }
     return this.use((sql) => work(sql, endsAtMs - performance.now()));
   }
@@ -134,7 +134,7 @@ export class PostgresSession {
         this.#failureCount = 0;
         return this.#sql;
       } catch (error) {
-        const failure = explainPostgresError(error, this.#host, this.#address);
+        const failure = explainPostgresError(error, this.#host);
         if (!(failure instanceof StoreError)) throw error;
         failures.push(failure);
         this.#hostIndex = (this.#hostIndex + 1) % this.#address.hosts.length;
@@ -151,15 +151,14 @@ export class PostgresSession {
     const { user, password, database, tls } = this.#address;
     // Host and port are passed as lists, although the library's types do not allow that. If the host were a string, the
     // library would look for a port inside an IPv6 address. Its types lack `socket`, too.
-    const socket = socketOpener(host, tls, connectSeconds * 1_000);
+    const socket = socketOpener(host, connectSeconds * 1_000);
     const target: object = { host: [host.host], port: [host.port], socket };
     const sql: Sql = postgres({
       ...target,
       ...(user !== undefined && { user }),
       ...(password !== undefined && { password }),
       ...(database !== undefined && { database }),
-      // The socket is encrypted already, if it is to be.
-      ssl: false,
+      ssl: tls,
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
@@ -179,11 +178,11 @@ export class PostgresSession {
     try {
       const results = await withTimeout(2 * connectSeconds * 1_000, sql.unsafe(prepareSession));
       const [{ standby } = { standby: false }] = results.at(-1) ?? [];
-      if (standby) throw standbyError(host);
+      if (standby) throw new StoreError(`${describeHost(host)}: the server is a standby, which takes no writes`);
       return sql;
     } catch (error) {
       this.#giveUp(sql);
-      throw whileConnecting(error);
+      throw error;
     }
   }
 

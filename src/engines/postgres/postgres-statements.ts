@@ -10,7 +10,6 @@ import {
   tombstonesMax,
   type Version,
 } from "../../collection/engine.ts";
-import { standbyError } from "./postgres-failures.ts";
 import type { Sql } from "./postgres-session.ts";
 
 /**
@@ -79,6 +78,12 @@ export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
 /** Returns a row if the batch was stored. */
 export function findBatch(sql: Sql, { version, batch }: SentBatch) {
   return sql<object[]>`select from todoitems.history where version = ${version} and batch = ${batch}`;
+}
+
+export async function countItems(sql: Sql): Promise<number> {
+  const [counted] = await sql<{ count: number }[]>`
+    select count(*)::int as count from todoitems.item where json is not null`;
+  return counted?.count ?? 0;
 }
 
 export function readClock(sql: Sql) {
@@ -154,23 +159,31 @@ export async function commitBatch(
  * A tombstone, the row of a deleted item, gets an empty JSON field. The JSON text of an item is never empty, so the two
  * cannot be confused.
  */
-export function lineOf({ version, position, id, json }: Change): string {
+function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
 
-/**
- * Reads the next rows after a version, in order. Read all pages in one transaction. Otherwise, different pages may show
- * the store at different moments.
- */
-export async function readPage(
-  sql: Sql,
-  after: Version,
-  { tombstones }: { readonly tombstones: boolean },
-): Promise<readonly Change[]> {
+/** Reads the next rows after a version, in order. */
+export async function readPage(sql: Sql, after: Version): Promise<readonly Change[]> {
   const lines = await sql<{ line: string }[]>`
     select concat_ws(E'\t', version, position, id, json) as line from todoitems.item
-    where version > ${after} and (${tombstones} or json is not null) order by version limit ${rowsInPage}`;
+    where version > ${after} order by version limit ${rowsInPage}`;
   return lines.map(({ line }) => changeOf(line));
+}
+
+/**
+ * Reads page after page, until there are no more rows. Read all pages in one transaction. Otherwise, different pages
+ * may show the store at different moments.
+ */
+export async function* pagesBy(
+  read: (after: Version) => Promise<readonly Change[]>,
+): AsyncGenerator<readonly Change[]> {
+  let after: Version | undefined = 0;
+  while (after !== undefined) {
+    const page = await read(after);
+    if (page.length > 0) yield page;
+    after = page.at(-1)?.version;
+  }
 }
 
 /** The server sends a tombstone, the row of a deleted item, as a line without a JSON field. So `json` is then null. */
@@ -211,6 +224,6 @@ function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): b
 export function usableClock<Row extends ClockRow>(clock: Row | undefined): Row {
   if (!clock)
     throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");
-  if (clock.standby) throw standbyError();
+  if (clock.standby) throw new StoreError("the server is a standby, which takes no writes");
   return clock;
 }

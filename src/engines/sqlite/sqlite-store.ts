@@ -11,7 +11,6 @@ import { newStamp, readPragma } from "./schema.ts";
 import { explainSqliteError, isFailedWrite, SqliteStoreError } from "./sqlite-errors.ts";
 import type { StoreLock } from "./store-lock.ts";
 import { inDoubt, type StoreRecord, writeRecord } from "./store-record.ts";
-import { touch } from "./store-row.ts";
 import { StoredRows } from "./stored-rows.ts";
 import type { Row } from "./thread-messages.ts";
 
@@ -40,7 +39,6 @@ export class SqliteStore {
   readonly #database: Database;
   readonly #lock: StoreLock;
   readonly #reports: StoreReports;
-  readonly #statements: ReturnType<typeof prepare>;
   readonly #watch: FileWatch;
   readonly #dataVersion: number;
   #record: StoreRecord;
@@ -66,9 +64,8 @@ export class SqliteStore {
     this.#lock = lock;
     this.#record = record;
     this.#reports = reports;
-    this.#statements = prepare(database);
     this.rows = new StoredRows(database, path);
-    this.#fields = this.rows.storeRow.read();
+    this.#fields = this.rows.readStore();
     this.#tombstoneCount = this.rows.tombstoneCount();
     this.#dataVersion = readPragma(database, "data_version");
     this.#watch = new FileWatch(path);
@@ -175,13 +172,13 @@ export class SqliteStore {
     }
     rowCount += rows.length - deletedCount;
     const fields = { ...this.#fields, rowCount, checksumSum, prunedThrough };
-    this.rows.storeRow.write(fields);
+    this.rows.writeStore(fields);
     this.#frames += framesPerCommit + Math.ceil(characters / pageBytes) + deletedCount;
     return { fields, tombstoneCount };
   }
 
   #transaction<Result>(write: () => Result): Result {
-    this.#attempt(() => this.#statements.begin.run());
+    this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
     try {
       // Look only now. It may have taken long to get SQLite's lock, and somebody may have touched the files meanwhile.
       this.#look();
@@ -196,7 +193,7 @@ export class SqliteStore {
 
   #runCommit(): void {
     try {
-      this.#statements.commit.run();
+      this.#database.query("COMMIT").run();
     } catch (error) {
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
       // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit.
@@ -221,11 +218,11 @@ export class SqliteStore {
   // the failed one. If the failed commit was longer, SQLite ignores the rest of it, because the checksums no longer
   // fit.
   #eraseFailedCommit(): void {
-    this.#attempt(() => this.#statements.begin.run());
+    this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
     try {
       this.#look();
-      touch(this.#database);
-      this.#statements.commit.run();
+      this.rows.touchStore();
+      this.#database.query("COMMIT").run();
       this.#watch.noteCommit();
       this.#hasFailedCommit = false;
       this.#lastFailed = false;
@@ -237,7 +234,7 @@ export class SqliteStore {
 
   #rollBack(): void {
     // After some errors, such as a full disk, SQLite has already rolled back.
-    if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
+    if (this.#database.inTransaction) this.#attempt(() => this.#database.query("ROLLBACK").run());
   }
 
   /**
@@ -266,7 +263,8 @@ export class SqliteStore {
       this.#transaction(() => this.#database.run(`PRAGMA user_version = ${stamp}`));
       this.#saveRecord({ ...this.#record, stamps: [...this.#record.stamps, stamp] });
     } else this.#look();
-    const result = this.#attempt(() => this.#statements.checkpoint.get());
+    const query = "PRAGMA wal_checkpoint(PASSIVE)";
+    const result = this.#attempt(() => this.#database.query<{ log: number; checkpointed: number }, []>(query).get());
     const isWhole = result !== null && result.log === result.checkpointed;
     this.#watch.noteCheckpoint(isWhole);
     this.#frames = 0;
@@ -294,13 +292,4 @@ export class SqliteStore {
       throw explainSqliteError(error, this.#path);
     }
   }
-}
-
-function prepare(database: Database) {
-  return {
-    begin: database.query("BEGIN IMMEDIATE"),
-    commit: database.query("COMMIT"),
-    rollback: database.query("ROLLBACK"),
-    checkpoint: database.query<{ log: number; checkpointed: number }, []>("PRAGMA wal_checkpoint(PASSIVE)"),
-  };
 }

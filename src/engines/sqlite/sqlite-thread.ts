@@ -8,7 +8,7 @@ import { openForReading } from "./read-only-connection.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { StoredRows } from "./stored-rows.ts";
-import { marks, type ThreadRequests } from "./thread-messages.ts";
+import { marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
 
 declare const self: Worker;
 
@@ -38,7 +38,7 @@ const requests: ThreadRequests = {
   commit: (rows) => store().commit(rows),
   settle: () => store().settle(),
   summary: () => store().rows.summary(),
-  page: (after) => store().rows.page(after),
+  page: (after) => rowsOf(store().rows.page(after)),
   checkReady: () => store().checkReady(),
   close: () => store().close(),
 };

@@ -37,7 +37,7 @@ export async function writeNewStore(
       onProgress(rowCount);
       await Bun.sleep(0);
     }
-    rows.storeRow.write({ ...rows.storeRow.read(), rowCount, checksumSum });
+    rows.writeStore({ ...rows.readStore(), rowCount, checksumSum });
     database.run("COMMIT");
   } catch (error) {
     throw explainSqliteError(error, path);

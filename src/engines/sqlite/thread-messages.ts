@@ -37,7 +37,7 @@ export interface ThreadRequests {
 /** How a message from the thread begins. Warnings and doubts are not answers to a request. */
 export const marks = { answer: "=", failure: "!", warning: "?", doubt: "#" } as const;
 
-export function rowsOf(changes: readonly PlannedChange[]): Row[] {
+export function rowsOf(changes: readonly (Change & Partial<PlannedChange>)[]): Row[] {
   return changes.map(({ version, position, id, json, replaces }) => [version, position, id, json, replaces ?? 0]);
 }
 

@@ -1,4 +1,4 @@
-// `todoitems check`, run as a process.
+// `todoitems check`: what it finds, and what it leaves alone.
 
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
@@ -12,8 +12,9 @@ import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { asOrdinaryUser } from "../../ordinary-user.ts";
-import { Program, runProgram } from "../../program.ts";
+import { Program } from "../../program.ts";
 import { ids, item } from "../../service.ts";
+import { runHere } from "../command-line.ts";
 import { writeDamageable } from "./damaged-store.ts";
 
 const folder = temporaryFolder();
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 function run(command: string, ...args: string[]) {
-  return runProgram(command, { args, cwd: folder.path });
+  return runHere([command, ...args], { cwd: folder.path });
 }
 
 /**
@@ -108,7 +109,7 @@ describe("check", () => {
     const service = await Program.start({ args: ["--port", "0", "--store", `sqlite:${store}`] });
     try {
       await service.send("POST", "/api/todoitems/", item(ids.one));
-      const { exitCode, stdout } = await runProgram("check", { environment: { TODOITEMS_STORE: `sqlite:${store}` } });
+      const { exitCode, stdout } = await runHere(["check"], { environment: { TODOITEMS_STORE: `sqlite:${store}` } });
       expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining("The store is sound.") });
       expect((await service.send("POST", "/api/todoitems/", item(ids.two))).status).toBe(201);
     } finally {
@@ -205,17 +206,13 @@ describe("check", () => {
       await service.stop();
       expect(await run("check", store.url)).toMatchObject({
         exitCode: 0,
-        stdout: expect.stringContaining("2, with 1 of deleted items"),
+        stdout: expect.stringMatching(/Items +1\n/),
       });
       await store.run(
-        `INSERT INTO todoitems.item VALUES (9, 9, '${ids.one}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
+        `INSERT INTO todoitems.item VALUES (9, 9, '${ids.two}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
       );
       const { exitCode, stdout } = await run("check", "--store", store.url);
-      for (const finding of [
-        "version 9 is later than the clock",
-        "it is in the list twice",
-        `version 9, item ${ids.one}`,
-      ])
+      for (const finding of ["it is in the list twice", `version 9, item ${ids.two}`])
         expect(stdout).toContain(finding);
       expect(exitCode).toBe(1);
     } finally {
