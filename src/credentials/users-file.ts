@@ -1,22 +1,10 @@
 // The users file has a line `name:hash` for each user, in the format of htpasswd. Only hashes that are slow to compute
 // are accepted: bcrypt, as written by `htpasswd -B`, and argon2id.
 
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { isSystemError, systemReason } from "../files/system-reason.ts";
+import { replaceFile } from "../files/synced-file.ts";
+import { systemReason } from "../files/system-reason.ts";
 
 /** Maps each name to its hash, in the order of the file. */
 export type Users = ReadonlyMap<string, string>;
@@ -95,19 +83,27 @@ export function readSomeUsers(path: string): Users {
  * text of all other lines stays as it is, even if they are invalid, because this edit may be part of a repair.
  */
 export function editUser(path: string, name: string, hash: string | undefined): boolean {
-  requireFolder(path);
+  checkEditable(path);
+  const lines = existsSync(path) ? readText(path).split(/\r?\n/) : [];
+  if (lines.at(-1) === "") lines.pop();
+  const others = lines.filter((line) => !line.startsWith(`${name}:`));
+  const changed = hash === undefined ? others : [...others, `${name}:${hash}`];
   try {
-    return replaceUser(existsSync(path) ? realpathSync(path) : path, name, hash);
+    const file = existsSync(path) ? realpathSync(path) : path;
+    replaceFile(file, changed.map((line) => `${line}\n`).join(""), file);
   } catch (error) {
-    if (error instanceof UsersFileError) throw error;
     throw new UsersFileError(path, `${path}: the users file cannot be changed: ${systemReason(error)}`);
   }
+  return others.length < lines.length;
 }
 
 /** Throws if a user cannot be added, because the file cannot be read, or because its folder does not exist. */
 export function checkEditable(path: string): void {
   if (existsSync(path)) readText(path);
-  else requireFolder(path);
+  else if (!existsSync(dirname(path))) {
+    const reason = `there is no folder ${dirname(path)}. Make it, or choose another name`;
+    throw new UsersFileError(path, `${path}: the users file cannot be changed: ${reason}`);
+  }
 }
 
 /** All names in the file, even those with unusable hashes. */
@@ -116,53 +112,4 @@ export function listUsers(path: string): string[] {
   return lines
     .filter((line) => line.includes(":") && !line.startsWith("#"))
     .map((line) => line.slice(0, line.indexOf(":")));
-}
-
-// Replaces the file atomically: a reader, or a restart after a crash, finds either the old users or the new ones. The
-// new file keeps the permissions that the owner and the group had. Nobody else gets access. If root makes the change,
-// the file also keeps its owner and group.
-function replaceUser(path: string, name: string, hash: string | undefined): boolean {
-  const next = `${path}.new`;
-  const file = createNext(path, next);
-  try {
-    // Read the users only now: while the new file exists, no other command changes them.
-    const lines = existsSync(path) ? readText(path).split(/\r?\n/) : [];
-    if (lines.at(-1) === "") lines.pop();
-    const others = lines.filter((line) => !line.startsWith(`${name}:`));
-    const changed = hash === undefined ? others : [...others, `${name}:${hash}`];
-    writeSync(file, changed.map((line) => `${line}\n`).join(""));
-    const old = statSync(path, { throwIfNoEntry: false });
-    if (old) fchmodSync(file, old.mode & 0o660);
-    if (old && process.getuid?.() === 0) fchownSync(file, old.uid, old.gid);
-    fsyncSync(file);
-    renameSync(next, path);
-    return others.length < lines.length;
-  } catch (error) {
-    rmSync(next, { force: true });
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Makes the file that will replace the users file. Refuses to if it exists, because another command is writing it. */
-function createNext(path: string, next: string): number {
-  try {
-    return openSync(next, "wx", 0o600);
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== "EEXIST") throw error;
-    throw new UsersFileError(
-      path,
-      `${path}: ${next} exists, so another command seems to be changing the users. Try again, or delete that file if there is no such command`,
-    );
-  }
-}
-
-function requireFolder(path: string): void {
-  const folder = dirname(path);
-  if (existsSync(folder)) return;
-  throw new UsersFileError(
-    path,
-    `${path}: the users file cannot be changed: there is no folder ${folder}. Make it, or choose another name`,
-  );
 }

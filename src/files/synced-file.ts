@@ -1,17 +1,20 @@
 // Writes small files so that they survive a power failure, and never exist in part.
 
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fchownSync, fsyncSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { modeLike } from "./private-file.ts";
 
 /**
  * Replaces the file at `path`. When this returns, the new file is on disk. Whatever happens before, `path` has either
- * the old file or the new one. A new file gets the permissions of the file at `like`.
+ * the old file or the new one. The new file gets the permissions of the file at `like` and, if root makes the change, its
+ * owner and group.
  */
 export function replaceFile(path: string, text: string, like: string): void {
   const partial = `${path}.partial`;
   const file = openSync(partial, "w", modeLike(like));
+  const old = process.getuid?.() === 0 ? statSync(like, { throwIfNoEntry: false }) : undefined;
   try {
+    if (old) fchownSync(file, old.uid, old.gid);
     writeSync(file, text);
     fsyncSync(file);
   } finally {

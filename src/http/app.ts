@@ -11,7 +11,6 @@ import { Compression } from "./compression.ts";
 import { RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
-import { Hints } from "./hints.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
 import { Problem, problemAnswer } from "./problem.ts";
 import { problems } from "./problem-table.ts";
@@ -40,9 +39,6 @@ const defaults: Omit<AppOptions, "log"> = {
   heartbeatMs: 15_000,
 };
 
-const credentialsHint =
-  "sent no user name and password, or wrong ones, and got 401, which some apps do not show. Let the app send them, or let it do without: --auth writes lets anybody read, --auth off lets anybody write";
-
 export class App implements Handler {
   readonly #collection: TodoCollection;
   readonly #options: AppOptions;
@@ -50,7 +46,6 @@ export class App implements Handler {
   readonly #refusedPages: RefusedPages;
   readonly #compression = new Compression();
   readonly #failures: Failures;
-  readonly #hints: Hints;
   readonly changeFeed: ChangeFeed;
   #isStopping = false;
 
@@ -58,8 +53,7 @@ export class App implements Handler {
     const options = { ...defaults, ...given };
     this.#collection = collection;
     this.#options = options;
-    this.#hints = new Hints(options);
-    this.#items = new ItemOperations(collection, this.#compression, this.#hints, options);
+    this.#items = new ItemOperations(collection, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.#failures = new Failures(options.log);
     this.changeFeed = new ChangeFeed(collection, options);
@@ -115,9 +109,7 @@ export class App implements Handler {
     // An overloaded service is still live: nobody should restart it.
     if (isOverloaded && request?.method === "GET" && request.path === "/health/live")
       return healthAnswer(200, "live", error);
-    const answer = this.#failures.answer(error, request);
-    if (request && answer.status === 401) this.#hints.give("credentials", request, credentialsHint);
-    return answer;
+    return this.#failures.answer(error, request);
   }
 
   // The first check that fails decides the answer. The checks run in this order: host name, route, method, credentials,
@@ -129,10 +121,7 @@ export class App implements Handler {
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return this.#withoutBody(request, () => preflight);
-    if (!allowed.includes(request.method)) {
-      if (allowedMethods(route.resource, "both").includes(request.method)) this.#hintAtForms(request);
-      return this.#methodNotAllowed(request, allowed);
-    }
+    if (!allowed.includes(request.method)) return this.#methodNotAllowed(request, allowed);
     if (route.resource === "live" || route.resource === "ready") return this.#health(request, route.resource);
     const admitted = this.#options.access.admit(request);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
@@ -172,12 +161,6 @@ export class App implements Handler {
   #withoutBody(request: HttpRequest, answer: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const body = request.readBody(this.#options.bodyBytesMax);
     return body instanceof Promise ? body.then(answer) : answer();
-  }
-
-  #hintAtForms(request: HttpRequest): void {
-    const what = `sent ${request.method} ${request.path} and got 405, because of --forms ${this.#options.forms}`;
-    const advice = "Some apps do not show that. To offer both URL forms, start the service with --forms both";
-    this.#hints.give("forms", request, `${what}. ${advice}`);
   }
 
   /**

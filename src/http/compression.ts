@@ -1,82 +1,127 @@
-// Compresses answers for clients that accept gzip: items, documents of changes, and problem documents that contain an
-// item. Lists are compressed elsewhere, because they are kept ready in compressed form (see collection/list-gzip.ts).
+// Compresses answers for clients that accept gzip: the list, items, documents of changes, problem documents that contain
+// an item, and the files of the site. The compressed form of a standing answer is kept as long as the answer itself.
 
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { Answer, type HeaderFields } from "../wire/message.ts";
-import { acceptsGzip } from "./accept-encoding.ts";
+import { Answer, type HeaderFields, isStream, PieceBody } from "../wire/message.ts";
 import { gzipTag } from "./conditions.ts";
 
-/** Compressing a shorter answer would save too little. */
-export const gzipBytesMin = 1_000;
+/** Compressing a shorter body would save too little. */
+const bytesMin = 1_000;
+/** Compressing a longer body would take too long: this one takes about two seconds. */
+const bytesMax = 64 * 1024 ** 2;
 /**
- * At most this many answers are compressed at the same time. Others are sent uncompressed. Otherwise a client could
- * keep all processors busy with requests that cost it nothing.
+ * Bodies of this many bytes together, or one longer body, are compressed at the same time, in other threads. Meanwhile
+ * others are sent as they are. Otherwise clients could keep all processors busy with requests that cost them nothing,
+ * and so could a long list that changes often.
  */
-const atOnceMax = 2;
+const atOnceBytesMax = 1024 ** 2;
 
 const compress = promisify(gzip);
 
 export class Compression {
-  #underWay = 0;
-  /** The compressed forms of documents. They are cached, because another client may ask for the same document. */
-  readonly #known = new WeakMap<Uint8Array, Promise<Buffer>>();
+  /** How many bytes are being compressed. */
+  #bytesUnderWay = 0;
+  /** The compressed forms of standing answers, and promises of those that are being made. */
+  readonly #kept = new WeakMap<Answer, Answer | Promise<Answer>>();
 
-  /**
-   * True if a request with these headers may get a compressed answer. A page of another site never gets one. Such a
-   * page may cause requests, and may be able to measure the lengths of the answers. If it can also put text of its own
-   * into an answer, the length of the compressed answer could reveal the rest (BREACH).
-   */
-  serves(headers: HeaderFields): boolean {
-    return acceptsGzip(headers.get("accept-encoding")) && headers.get("sec-fetch-site") !== "cross-site";
-  }
-
-  /**
-   * Returns the answer compressed, if that is worth it and the client accepts it. Otherwise the body stays as it is.
-   */
+  /** Returns the answer compressed, if that is worth it and the client accepts it. */
   apply(headers: HeaderFields, answer: Answer): Answer | Promise<Answer> {
-    const { status, body } = answer;
-    if (status === 304) return this.#notModified(headers, answer);
-    if (!(typeof body === "string" || body instanceof Uint8Array) || body.length < gzipBytesMin) return answer;
-    if (!hasItems(answer) || answer.headers["Content-Encoding"] !== undefined) return answer;
-    const vary = answer.headers["Vary"];
-    const varied = answer.with({ Vary: vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding` });
-    const compressed = this.serves(headers) ? this.#compressed(body) : undefined;
-    if (!compressed) return varied;
-    return compressed.then((bytes) => {
-      const { ETag } = answer.headers;
-      // In an answer with status 200, the ETag belongs to the body, so a compressed body needs another ETag. In other
-      // answers, the ETag names the state of the item (created, or current in a problem document) and must not change.
-      const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
-      const { closesConnection } = answer;
-      return new Answer(status, { ...varied.headers, "Content-Encoding": "gzip", ...tag }, bytes, { closesConnection });
-    });
+    if (answer.status === 304) return this.#notModified(headers, answer);
+    if (!isWorthIt(answer)) return answer;
+    const varying = varyingByEncoding(answer);
+    return accepts(headers) ? (this.#kept.get(answer) ?? this.#compressed(varying)) : varying;
   }
 
-  /** Compresses a body, or returns a cached result. Undefined if too many answers are already being compressed. */
-  #compressed(body: string | Uint8Array): Promise<Buffer> | undefined {
-    const known = typeof body === "string" ? undefined : this.#known.get(body);
-    if (known || this.#underWay >= atOnceMax) return known;
-    this.#underWay++;
-    const compressed = compress(body).finally(() => this.#underWay--);
-    if (typeof body !== "string") this.#known.set(body, compressed);
-    return compressed;
+  #compressed(answer: Answer): Answer | Promise<Answer> {
+    const length = lengthOf(answer);
+    if (this.#bytesUnderWay > 0 && this.#bytesUnderWay + length > atOnceBytesMax) return answer;
+    this.#bytesUnderWay += length;
+    const compressing = compress(contentOf(answer)).then((bytes) => {
+      const compressed = compressedForm(answer, bytes);
+      if (answer.isStanding) this.#kept.set(answer, compressed);
+      return compressed;
+    });
+    if (answer.isStanding) this.#kept.set(answer, compressing);
+    return compressing.finally(() => (this.#bytesUnderWay -= length));
   }
 
   /**
    * A 304 must have the same ETag as the answer that the client already has. If that answer was compressed, this is the
    * ETag with the suffix `-gzip`.
    */
-  #notModified(headers: HeaderFields, answer: Answer): Answer {
-    const { ETag } = answer.headers;
-    if (ETag === undefined || answer.isStanding) return answer;
-    const tag = gzipTag(ETag);
-    const hasCompressed = headers.get("if-none-match")?.includes(tag) && this.serves(headers);
-    return hasCompressed ? answer.with({ ETag: tag }) : answer;
+  #notModified(headers: HeaderFields, answer: Answer): Answer | Promise<Answer> {
+    const tag = gzipTag(answer.headers["ETag"] ?? "");
+    if (!headers.get("if-none-match")?.includes(tag) || !accepts(headers)) return answer;
+    const known = this.#kept.get(answer);
+    if (known) return known;
+    const { isStanding } = answer;
+    const tagged = new Answer(304, { ...answer.headers, ETag: tag }, undefined, { isStanding });
+    if (isStanding) this.#kept.set(answer, tagged);
+    return tagged;
   }
 }
 
-function hasItems({ status, headers }: Answer): boolean {
-  const type = headers["Content-Type"] ?? "";
-  return status === 412 || (status < 300 && type.startsWith("application/json"));
+function isWorthIt(answer: Answer): boolean {
+  const length = lengthOf(answer);
+  return (answer.status < 300 || answer.status === 412) && length >= bytesMin && length <= bytesMax;
+}
+
+/** The length of the body, in bytes or characters. A stream has none. */
+function lengthOf({ body }: Answer): number {
+  if (body === undefined || isStream(body)) return 0;
+  return body instanceof PieceBody ? body.byteLength : body.length;
+}
+
+function varyingByEncoding(answer: Answer): Answer {
+  const { Vary } = answer.headers;
+  if (Vary?.includes("Accept-Encoding")) return answer;
+  return answer.with({ Vary: Vary === undefined ? "Accept-Encoding" : `${Vary}, Accept-Encoding` });
+}
+
+function contentOf({ body }: Answer): string | Uint8Array {
+  if (body instanceof PieceBody) return Buffer.concat(body.pieces.map(({ bytes }) => bytes));
+  return typeof body === "string" || body instanceof Uint8Array ? body : "";
+}
+
+function compressedForm({ status, headers, isStanding, closesConnection }: Answer, bytes: Uint8Array): Answer {
+  const { ETag } = headers;
+  // In an answer with status 200, the ETag belongs to the body, so a compressed body needs another ETag. In other
+  // answers, the ETag names the state of the item (created, or current in a problem document) and must not change.
+  const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
+  const options = { isStanding, closesConnection };
+  return new Answer(status, { ...headers, "Content-Encoding": "gzip", ...tag }, bytes, options);
+}
+
+/** Clients send few different headers, so the results are remembered. When there are this many, all are forgotten. */
+const rememberedMax = 100;
+const remembered = new Map<string, boolean>();
+
+/**
+ * True if the client accepts gzip, and does not prefer an uncompressed answer (RFC 9110, section 12.5.3). A page of
+ * another site never gets a compressed answer. Such a page may cause requests, and may be able to measure the lengths of
+ * the answers. If it can also put text of its own into an answer, the length of the compressed answer could reveal the
+ * rest (BREACH).
+ */
+function accepts(headers: HeaderFields): boolean {
+  const header = headers.get("accept-encoding");
+  if (header === undefined || headers.get("sec-fetch-site") === "cross-site") return false;
+  const known = remembered.get(header);
+  if (known !== undefined) return known;
+  if (remembered.size >= rememberedMax) remembered.clear();
+  const members = header.toLowerCase().split(",");
+  const quality = qualityOf("gzip", members) ?? qualityOf("*", members) ?? 0;
+  const accepts = quality > 0 && quality >= (qualityOf("identity", members) ?? 0);
+  remembered.set(header, accepts);
+  return accepts;
+}
+
+function qualityOf(coding: string, members: readonly string[]): number | undefined {
+  for (const member of members) {
+    const [name, ...parameters] = member.split(";").map((part) => part.trim());
+    if (name !== coding) continue;
+    const quality = parameters.find((parameter) => parameter.startsWith("q="));
+    return quality === undefined ? 1 : Number(quality.slice(2));
+  }
+  return undefined;
 }

@@ -31,7 +31,7 @@ export class Failures {
     const named = answer.with((request && requestIds(request.headers)) ?? { "X-Request-Id": crypto.randomUUID() });
     const what = request ? `${request.method} ${request.path}` : "A request that could not be read";
     const ids = loggedIds(named.headers);
-    const message = `${what} was answered with ${answer.status} ${problem.code}${ids.text}`;
+    const message = `${what} returned ${answer.status} ${problem.code}${ids.text}`;
     const fields = { status: answer.status, code: problem.code, ...ids.fields };
     if (known) this.#log("warn", message, fields);
     else this.#log("error", `${message}: ${describeError(error)}`, fields);

@@ -3,27 +3,15 @@
 
 import type { Bookmark } from "../collection/engine.ts";
 import type { ItemState } from "../collection/item-list.ts";
-import type { ListPiece } from "../collection/list-document.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
-import {
-  checkAgainstPath,
-  type IdentifiedItem,
-  identify,
-  idNameIn,
-  parsePathId,
-  parseTodoItem,
-  type TodoItemDraft,
-} from "../items/todo-item.ts";
-import { Answer, type AnswerHeaders, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
+import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
+import { Answer, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
-import { type Compression, gzipBytesMin } from "./compression.ts";
-import { checkIfMatch, entityTag, gzipTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
+import { checkIfMatch, entityTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
 import { jsonHeaders, serviceLinks } from "./headers.ts";
-import type { Hints } from "./hints.ts";
-import { ListCompression } from "./list-compression.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
 import { Problem, problemAnswer } from "./problem.ts";
@@ -41,38 +29,22 @@ export interface ItemOperationsOptions {
 /** The specification's own client does not read responses with more bytes than this (section Limits, note 2). */
 const clientBufferBytes = 256_000;
 
-/** Prepared answers to requests for the list: one with status 200, and one with status 304. */
-interface ListAnswers {
+/** The list at one version: its ETag, and the prepared answers with status 200 and 304. */
+interface SentList extends Bookmark {
+  readonly etag: string;
   readonly whole: Answer;
   readonly notModified: Answer;
 }
 
-/** The list at one version: its ETag, and the prepared answers. */
-interface SentList extends Bookmark {
-  readonly etag: string;
-  readonly plain: ListAnswers;
-  /** The compressed list. Undefined until it is first used. */
-  gzip: ListAnswers | undefined;
-}
-
 export class ItemOperations {
   readonly #collection: TodoCollection;
-  readonly #compression: Compression;
-  readonly #hints: Hints;
   readonly #options: ItemOperationsOptions;
-  /** How the items spell the name of their ID. Undefined if there are none. */
-  #idName: string | undefined;
   #list: SentList | undefined;
-  readonly #listCompression = new ListCompression();
   #warnedOfListSize = false;
 
-  constructor(collection: TodoCollection, compression: Compression, hints: Hints, options: ItemOperationsOptions) {
+  constructor(collection: TodoCollection, options: ItemOperationsOptions) {
     this.#collection = collection;
-    this.#compression = compression;
-    this.#hints = hints;
     this.#options = options;
-    const [first] = collection.items();
-    this.#idName = first && idNameIn(first.json);
     this.#warnOfListSize();
   }
 
@@ -90,7 +62,6 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), true);
     const outcome = await this.#collection.write({ kind: "create", item });
     if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
-    if (outcome.kept) this.#compareIdName(request, item);
     const ETag = this.#tagOfWrite(outcome);
     const Location = `/api/todoitems/${item.id}`;
     if (prefersMinimal(request.headers)) {
@@ -104,7 +75,6 @@ export class ItemOperations {
     const item = identify(draft, pathIdOf(route), false);
     const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
     if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
-    if (outcome.kept) this.#compareIdName(request, item);
     return new Answer(204, { ETag: this.#tagOfWrite(outcome) });
   }
 
@@ -120,38 +90,28 @@ export class ItemOperations {
   #answerList({ headers }: HttpRequest): Answer {
     const list = this.#currentList();
     if (!ifMatchHolds(headers, list.etag)) return listChanged(list.etag);
-    const isCompressed = this.#collection.listBytes >= gzipBytesMin && this.#compression.serves(headers);
-    const answers = isCompressed ? this.#gzipOf(list) : list.plain;
-    return ifNoneMatchHits(headers, list.etag) ? answers.notModified : answers.whole;
-  }
-
-  /** Returns the plain list while a long one is being compressed. */
-  #gzipOf(list: SentList): ListAnswers {
-    const piece = list.gzip ? undefined : this.#listCompression.compressed(this.#collection.list());
-    if (piece) list.gzip = this.#listAnswers(gzipTag(list.etag), [piece], { "Content-Encoding": "gzip" });
-    return list.gzip ?? list.plain;
+    return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.whole;
   }
 
   /**
-   * Returns the same answer objects until something changes, so that the code in src/wire can cache their encoded form.
+   * Returns the same answer objects until something changes, so that their encoded and compressed forms can be kept.
    */
   #currentList(): SentList {
-    const { epoch, version } = this.#collection;
+    const { epoch, version, count } = this.#collection;
     if (this.#list?.version === version && this.#list.epoch === epoch) return this.#list;
     this.#warnOfListSize();
     const etag = this.#tag(version);
-    this.#list = { epoch, version, etag, plain: this.#listAnswers(etag, this.#collection.list()), gzip: undefined };
-    return this.#list;
-  }
-
-  #listAnswers(etag: string, pieces: readonly ListPiece[], encoding: AnswerHeaders = {}): ListAnswers {
     const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
-    const count = { "X-Total-Count": String(this.#collection.count) };
-    const headers = { ...jsonHeaders, ...caching, ...count, ...serviceLinks, ...encoding };
-    return {
-      whole: new Answer(200, headers, new PieceBody(pieces), { isStanding: true }),
+    const headers = { ...jsonHeaders, ...caching, "X-Total-Count": String(count), ...serviceLinks };
+    const body = new PieceBody(this.#collection.list());
+    this.#list = {
+      epoch,
+      version,
+      etag,
+      whole: new Answer(200, headers, body, { isStanding: true }),
       notModified: new Answer(304, caching, undefined, { isStanding: true }),
     };
+    return this.#list;
   }
 
   #answerItem({ headers }: HttpRequest, id: string): Answer {
@@ -180,21 +140,6 @@ export class ItemOperations {
     const bytes = await request.readBody(this.#options.bodyBytesMax);
     if (bytes.byteLength === 0) return undefined;
     return parseTodoItem(decodeBody(bytes, request.headers));
-  }
-
-  /** Logs a hint if the item has another spelling of `ID` than the list, because many apps know only one. */
-  #compareIdName(request: HttpRequest, { id, json }: IdentifiedItem): void {
-    // Scanning every item would slow down writes, so usual items are recognised first.
-    if (this.#options.fieldNames !== "as-sent" || json.includes(`"${this.#idName}":"${id}"`)) return;
-    const name = idNameIn(json);
-    if (this.#collection.count === 1) this.#idName = undefined;
-    this.#idName ??= name;
-    if (name === this.#idName) return;
-    const what = `stored an item with the field "${name}", and the list has items with "${this.#idName}"`;
-    const effect = "Apps that know one spelling show the other items as empty rows";
-    const flags = "--field-names camel (id, name) or --field-names pascal (ID, Name)";
-    const advice = `To send one spelling to all apps, start the service with ${flags}`;
-    this.#hints.give("ID name", request, `${what}. ${effect}. ${advice}`);
   }
 
   #condition(request: HttpRequest) {

@@ -95,13 +95,6 @@ export function isIdName(name: string): boolean {
   return name.length === 2 && name.toLowerCase() === "id";
 }
 
-/** How an item spells the name of its ID. */
-export function idNameIn(json: string): string {
-  const object = scanObject(json);
-  const member = object.find(isIdName);
-  return member ? object.name(member) : "ID";
-}
-
 function readId(object: ObjectText, member: Member): string | undefined {
   const literal = object.value(member);
   if (literal === "null") return undefined;

@@ -34,7 +34,7 @@ export class RequestMetrics {
 
   text(): string {
     const help =
-      "Time from the moment a request's head was complete until its answer could be sent. A change feed counts until it is open.";
+      "Time from the end of a request's headers until its response could be sent. A change feed counts until it is open.";
     return histogram("http_server_request_duration_seconds", help, this.#seconds);
   }
 

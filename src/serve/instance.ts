@@ -22,7 +22,7 @@ import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
-import { connectionLimit, type Listener, startServers } from "./servers.ts";
+import { connectionLimits, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 import { withAdvice } from "./store-advice.ts";
 
@@ -61,16 +61,19 @@ export async function startInstance(settings: Settings, environment: Environment
   // If the users cannot be read, the start is refused. So read them before a new store is made.
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const doubt = Promise.withResolvers<string>();
-  const collection = await openCollection(settings, metrics, log, doubt.resolve);
+  const collection = await openCollection(settings, metrics, log, doubt.resolve).catch((error: unknown): never => {
+    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
+    throw advised === undefined ? error : new StoreError(advised, { cause: error });
+  });
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
   const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const connections = connectionLimit(settings);
+  const limits = connectionLimits(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
-  const listeners = await startServers(handler, settings, environment, connections, log);
+  const listeners = await startServers(handler, settings, environment, limits, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   const givenUp = doubt.promise.then(async (finding): Promise<never> => {
@@ -89,7 +92,7 @@ export async function startInstance(settings: Settings, environment: Environment
         listBytes: collection.listBytes,
         waitingWrites: collection.waitingWrites,
         feedReaders: app.changeFeed.readerCount,
-        connections: connections.used,
+        connections: limits.connections.used,
       }),
     stop: async (delaySeconds) => {
       app.announceStop();
@@ -147,20 +150,6 @@ async function failAfter(ms: number): Promise<never> {
 }
 
 async function openCollection(
-  settings: Settings,
-  metrics: InstanceMetrics,
-  log: Log,
-  onDoubt: (finding: string) => void,
-): Promise<TodoCollection> {
-  try {
-    return await openSeeded(settings, metrics, log, onDoubt);
-  } catch (error) {
-    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
-    throw advised === undefined ? error : new StoreError(advised, { cause: error });
-  }
-}
-
-async function openSeeded(
   settings: Settings,
   metrics: InstanceMetrics,
   log: Log,

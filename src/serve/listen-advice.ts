@@ -51,7 +51,7 @@ function advice(host: string, port: number, flag: PortFlag, error: unknown): str
     return `${host} is not an address of this machine${orTaken}. Choose one with --host: localhost for this machine only, 0.0.0.0 for the network.`;
   }
   if (code === "EADDRINUSE") {
-    return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.${airPlayHint(port)}`;
+    return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.`;
   }
   if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with ${flag}.`;
   return `Port ${port} on ${host} cannot be listened on: ${error instanceof Error ? error.message : error}.`;
@@ -60,10 +60,4 @@ function advice(host: string, port: number, flag: PortFlag, error: unknown): str
 function isLocalAddress(host: string): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   return ["0.0.0.0", "::"].includes(host) || addresses.some(({ address }) => address === host) || isLoopback(host);
-}
-
-function airPlayHint(port: number): string {
-  return process.platform === "darwin" && port === 5000
-    ? " On macOS, the AirPlay Receiver listens on port 5000; it can be switched off in System Settings."
-    : "";
 }

@@ -7,6 +7,7 @@ import type { Log } from "../http/log.ts";
 import { Problem, problemAnswer } from "../http/problem.ts";
 import { listen } from "../wire/listen.ts";
 import { Answer, type Handler } from "../wire/message.ts";
+import { SharedLimit } from "../wire/shared-limit.ts";
 import type { RunningService } from "./instance.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
@@ -14,6 +15,9 @@ import { listenOptions } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
 const headers = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store", ...nosniff };
+
+/** How many connections may be open, half of them from one address. */
+const scrapersMax = 32;
 
 /** Starts a server that listens until the process ends, and returns its port. Undefined if metrics are switched off. */
 export function startMetricsServer(
@@ -41,6 +45,7 @@ export function startMetricsServer(
     },
     refuse: (refusal, request) => failures.answer(refusal, request),
   };
-  const options = { ...listenOptions(settings, log), port };
+  const limits = { connections: new SharedLimit(scrapersMax), surplus: new SharedLimit(0) };
+  const options = { ...listenOptions(settings, log), ...limits, port };
   return listenOrExplain(port, "--metrics-port", () => listen(handler, options)).port;
 }

@@ -1,7 +1,6 @@
 // Reads a seed: the JSON array of items that an empty store starts with.
 
 import { readFileSync } from "node:fs";
-import { whyNotText } from "../files/not-text.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { ItemError, invalidIdAdvice } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
@@ -53,24 +52,12 @@ export function readSeed({ seed, demo }: Settings) {
 }
 
 function readText(path: string): string {
-  const bytes = readBytes(path);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw unreadable(path, whyNotText(bytes) ?? "it is not UTF-8 text. Save it as UTF-8");
-  }
-}
-
-function readBytes(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    throw unreadable(path, systemReason(error));
+    const reason = error instanceof TypeError ? "it is not UTF-8 text" : systemReason(error);
+    throw new SeedError(
+      `${path}: the seed cannot be read: ${reason}. Name a file with a JSON array of items, or leave out --seed`,
+    );
   }
-}
-
-function unreadable(path: string, reason: string): SeedError {
-  return new SeedError(
-    `${path}: the seed cannot be read: ${reason}. Name a file with a JSON array of items, or leave out --seed`,
-  );
 }

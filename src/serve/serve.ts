@@ -46,7 +46,7 @@ export async function serve(
   otherVariables: readonly string[],
 ): Promise<number> {
   const { settings, warnings } = requireSettings(args, environment, otherVariables);
-  const log = openLog(settings);
+  const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
   endOnDefect(log);
   for (const warning of warnings) log("warn", warning);
   for (const { text, hint } of dangers(settings)) log("warn", `${text}. ${hint}`);
@@ -100,10 +100,6 @@ async function announce(text: string, log: Log): Promise<void> {
   } catch (error) {
     log("warn", `The start-up text cannot be written to standard output: ${systemReason(error)}`);
   }
-}
-
-function openLog({ log }: Settings): Log {
-  return createLog(log, (line) => process.stderr.write(`${line}\n`));
 }
 
 /**

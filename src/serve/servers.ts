@@ -3,7 +3,7 @@
 import { describeError, type Log } from "../http/log.ts";
 import { withRequestLog } from "../http/request-log.ts";
 import type { Environment } from "../terminal/environment.ts";
-import { connectionsMax, type ListenOptions, listen, type RunningServer } from "../wire/listen.ts";
+import { connectionsMax, type ListenOptions, listen, type RunningServer, surplusMax } from "../wire/listen.ts";
 import type { Handler } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
@@ -27,8 +27,10 @@ const unfinishedBytesMax = 256 * 1024 ** 2;
  * clients are cut off.
  */
 const unsentBytesMax = 64 * 1024 ** 2;
-/** Each reason for dropping connections is logged at most once in this time. */
-const dropLogMs = 10_000;
+/** How many descriptors are left for files, a database, the metrics and so on. */
+const ownDescriptors = 96;
+/** That clients were cut off is logged at most once in this time. */
+const cutLogMs = 10_000;
 
 /** A port on which the service listens. */
 export interface Listener {
@@ -47,12 +49,12 @@ export async function startServers(
   app: Handler,
   settings: Settings,
   environment: Environment,
-  connections: SharedLimit,
+  limits: ConnectionLimits,
   log: Log,
 ): Promise<ListeningServer[]> {
   const { port, httpsPort, logRequests, trustProxy } = settings;
   const handler = logRequests ? withRequestLog(app, log, trustProxy) : app;
-  const options = { ...listenOptions(settings, log), connections };
+  const options = { ...listenOptions(settings, log), ...limits };
   const host = options.addresses[0] ?? settings.host;
   const servers: ListeningServer[] = [];
   if (port !== undefined) {
@@ -73,16 +75,33 @@ export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions,
     idleTimeoutMs: settings.idleTimeoutSeconds * 1_000,
     unfinishedBodies: unfinishedBodies(settings),
     unsentBytes: limitedUnsentBytes(log),
-    descriptors: watchedDescriptors(log),
     onHandshakeFailure: handshakeLog(settings, log),
     onDefect: (error) => log("error", describeError(error)),
   };
 }
 
-/** One address may have half of all connections. The connections of a trusted proxy are those of all its clients. */
-export function connectionLimit({ trustProxy }: Settings): SharedLimit {
-  const possible = Math.min(connectionsMax, descriptorLimit() ?? connectionsMax);
-  return new SharedLimit(connectionsMax, trustProxy ? connectionsMax : possible / 2);
+/** Limits for all servers of this process together. */
+export interface ConnectionLimits {
+  readonly connections: SharedLimit;
+  /** Connections above the limit, on which requests are refused. */
+  readonly surplus: SharedLimit;
+}
+
+/**
+ * One address may have half of all connections. The connections of a trusted proxy are those of all its clients. If the
+ * system allows this process few descriptors, there are fewer connections: without a free descriptor, the runtime could
+ * not accept the next connection, and would try again and again without a pause.
+ */
+export function connectionLimits(
+  { trustProxy }: Settings,
+  descriptors = descriptorLimit() ?? Number.POSITIVE_INFINITY,
+): ConnectionLimits {
+  const free = Math.max(16, descriptors - ownDescriptors);
+  const limit = (max: number) => new SharedLimit(max, trustProxy ? max : max / 2);
+  return {
+    connections: limit(Math.min(connectionsMax, Math.floor((free * 7) / 8))),
+    surplus: limit(Math.min(surplusMax, Math.floor(free / 8))),
+  };
 }
 
 function unfinishedBodies({ bodyBytesMax, trustProxy }: Settings): SharedLimit {
@@ -90,29 +109,15 @@ function unfinishedBodies({ bodyBytesMax, trustProxy }: Settings): SharedLimit {
   return new SharedLimit(bytesMax, trustProxy ? bytesMax : Math.max(bytesMax / 2, bodyBytesMax));
 }
 
-function watchedDescriptors(log: Log): ListenOptions["descriptors"] {
-  const max = descriptorLimit();
-  if (max === undefined) return undefined;
-  const cause = `almost as many files and connections are open as the system allows this process (${max})`;
-  const message = `Connections were dropped: ${cause}. Raise that limit (ulimit -n)`;
-  return { max, onShortage: occasionally(() => log("error", message)) };
-}
-
 function limitedUnsentBytes(log: Log): UnsentBytes {
-  const cause = `answers that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
-  const message = `The slowest clients were cut off: ${cause}. They may ask again`;
-  return new UnsentBytes({ bytesMax: unsentBytesMax, onCut: occasionally(() => log("warn", message)) });
-}
-
-/** Returns a function that calls `action`, unless it did so less than `dropLogMs` ago. */
-function occasionally(action: () => void): () => void {
-  let doneAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    const now = performance.now();
-    if (now - doneAt < dropLogMs) return;
-    doneAt = now;
-    action();
+  const cause = `responses that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  const onCut = () => {
+    if (performance.now() - loggedAt < cutLogMs) return;
+    loggedAt = performance.now();
+    log("warn", `The slowest clients were cut off: ${cause}. They may ask again`);
   };
+  return new UnsentBytes({ bytesMax: unsentBytesMax, onCut });
 }
 
 async function startHttps(

@@ -1,10 +1,12 @@
-// Defines all settings: the flag, default and meaning of each, and how its text is parsed. The settings reader, --help
-// and the manual page use these definitions. A test compares the table in docs/reference.md with them.
+// Defines all settings: the flag, default and meaning of each, how its text is parsed, and the rules between settings. The
+// settings reader, --help and the manual page use these definitions. A test compares the table in docs/reference.md with
+// them.
 
 import { authModes } from "../http/access.ts";
 import { logFormats } from "../http/log.ts";
 import { urlForms } from "../http/routes.ts";
 import { fieldNameStyles } from "../items/field-names.ts";
+import { asTyped } from "../terminal/program-name.ts";
 import {
   allowedOrigins,
   byteSize,
@@ -80,7 +82,7 @@ export const definitions = {
     placeholder: "SIZE",
     default: "1GiB",
     meaning:
-      "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that is answered with 507",
+      "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that returns 507",
     parse: storeSize,
   },
   readOnly: {
@@ -115,7 +117,7 @@ export const definitions = {
     flag: "field-names",
     placeholder: "STYLE",
     default: "as-sent",
-    meaning: "spelling of top-level names in answers: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
+    meaning: "spelling of top-level names in responses: `as-sent`, `pascal` (`ID`, `Name`), `camel` (`id`, `name`)",
     parse: oneOf(fieldNameStyles),
   },
   requiredFields: {
@@ -152,7 +154,7 @@ export const definitions = {
     flag: "rate-limit",
     placeholder: "N/s",
     default: "off",
-    meaning: "how many requests per second each address may send; more are answered with 429",
+    meaning: "how many requests per second each address may send; more return 429",
     parse: ratePerSecond,
   },
   trustProxy: {
@@ -196,7 +198,7 @@ export const definitions = {
     placeholder: "SECONDS",
     default: "0",
     meaning:
-      "how long to go on after SIGTERM or SIGINT while `/health/ready` is already 503, so that a load balancer can notice",
+      "how long to go on after SIGTERM or SIGINT while `/health/ready` already returns 503, so that a load balancer can notice",
     parse: integer(0, 3_600),
   },
   shutdownGraceSeconds: {
@@ -234,3 +236,30 @@ export const definitions = {
 export type Settings = {
   readonly [Name in keyof typeof definitions]: ReturnType<(typeof definitions)[Name]["parse"]>;
 };
+
+/** Says which rules between settings are broken. `given` has the settings that are not left to their defaults. */
+export function brokenRules(settings: Settings, given: ReadonlySet<keyof Settings>): string[] {
+  const { demo, store, port, httpsPort, metricsPort, tlsCert, tlsKey, auth, users } = settings;
+  const problems: string[] = [];
+  if (demo && store.engine !== "memory" && given.has("store"))
+    problems.push("--demo keeps its items in memory and takes no --store: leave one out, or use --read-only instead");
+  if (port === undefined && httpsPort === undefined)
+    problems.push("--port off needs --https-port: there is nothing left to listen on");
+  const ports = [port, httpsPort, metricsPort].filter((one) => one !== undefined && one !== 0);
+  if (new Set(ports).size < ports.length)
+    problems.push("--port, --https-port and --metrics-port need a port of their own each");
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
+  if (tlsCert !== undefined && httpsPort === undefined)
+    problems.push("--tls-cert needs --https-port, such as --https-port 5001");
+  if (auth !== "off" && users === undefined)
+    problems.push(`--auth needs --users FILE. Make the file with: ${asTyped("user add NAME --users FILE")}`);
+  return problems;
+}
+
+/** Warns about settings that have no effect without another setting. */
+export function idleSettings({ auth, users }: Settings): string[] {
+  return auth === "off" && users !== undefined
+    ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
+    : [];
+}

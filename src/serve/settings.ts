@@ -1,11 +1,11 @@
 // Reads flags and environment variables into one frozen `Settings` object, or lists everything that is wrong with them.
 
 import { type Environment, variableOf } from "../terminal/environment.ts";
-import { contradictions, parseFlags } from "../terminal/flags.ts";
+import { type FlagShape, parseFlags } from "../terminal/flags.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { closest } from "../terminal/suggestion.ts";
 import { WrongValue } from "./setting-values.ts";
-import { type Definition, definitions, type Settings } from "./settings-table.ts";
+import { brokenRules, type Definition, definitions, idleSettings, type Settings } from "./settings-table.ts";
 
 const names = Object.keys(definitions) as (keyof Settings)[];
 
@@ -42,26 +42,7 @@ export function readSettings(
     }
   };
   const settings = Object.freeze(Object.fromEntries(names.map((name) => [name, read(name)]))) as unknown as Settings;
-  if (settings.demo && settings.store.engine !== "memory" && given.has("store")) {
-    problems.push(
-      "--demo (or TODOITEMS_DEMO) keeps its items in memory and takes no --store (or TODOITEMS_STORE): leave one out, or use --read-only for a read-only instance on a store",
-    );
-  }
-  if (settings.port === undefined && settings.httpsPort === undefined) {
-    problems.push("--port off needs --https-port: there is nothing left to listen on");
-  }
-  problems.push(...samePorts(settings));
-  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
-    problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
-  }
-  if (settings.tlsCert !== undefined && settings.httpsPort === undefined) {
-    problems.push("--tls-cert needs --https-port, such as --https-port 5001");
-  }
-  if (settings.auth !== "off" && settings.users === undefined) {
-    problems.push(
-      `--auth needs --users FILE (or TODOITEMS_USERS): make the file with: ${asTyped("user add NAME --users FILE")}`,
-    );
-  }
+  problems.push(...brokenRules(settings, given));
   return problems.length > 0
     ? { problems }
     : {
@@ -80,9 +61,18 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   const advice = "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080";
   const unexpected = positionals.map((word) => `${word}: unexpected. ${advice}`);
   return {
-    flags: new Map([...values].map(([flag, texts]) => [flag, texts.at(-1) ?? ""])),
-    problems: [...problems, ...unexpected, ...contradictions(shapes, values)],
+    flags: new Map(shapes.flatMap((shape) => given(shape, values.get(shape.name)))),
+    problems: [...problems, ...unexpected],
   };
+}
+
+/**
+ * The value of a flag that was given, once or more. Lists are joined: `--cors A --cors B` is `--cors A,B`. Of any other
+ * flag, the last one counts, so that it can override a flag in an alias or a script.
+ */
+function given({ name, placeholder }: FlagShape, texts: readonly string[] = []): [string, string][] {
+  const value = placeholder.includes("[,") && texts.length > 0 ? texts.join(",") : texts.at(-1);
+  return value === undefined ? [] : [[name, value]];
 }
 
 const prefix = "TODOITEMS_";
@@ -93,22 +83,12 @@ export function unknownVariables(environment: Environment, otherVariables: reado
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {
     // Compare the names without their common prefix, because it would make all names look alike.
-    const [typed, names] = [name.slice(prefix.length), [...known].map((one) => one.slice(prefix.length))];
-    const longer = names.filter((one) => typed !== "" && one.startsWith(typed));
-    const meant = longer.length > 0 ? longer : [closest(typed, names)].filter((one) => one !== undefined);
-    const guess = `Did you mean ${meant.map((one) => prefix + one).join(" or ")}?`;
-    return `${name} is not a setting and is ignored. ${meant.length === 0 ? `${asTyped("help serve")} lists the settings` : guess}`;
+    const names = [...known].map((one) => one.slice(prefix.length));
+    const meant = closest(name.slice(prefix.length), names);
+    const advice =
+      meant === undefined ? `${asTyped("help serve")} lists the settings` : `Did you mean ${prefix}${meant}?`;
+    return `${name} is not a setting and is ignored. ${advice}`;
   });
-}
-
-function samePorts({ port, httpsPort, metricsPort }: Settings): string[] {
-  const ports = Object.entries({ "--port": port, "--https-port": httpsPort, "--metrics-port": metricsPort });
-  return ports.flatMap(([flag, port], index) =>
-    ports
-      .slice(index + 1)
-      .filter(([, other]) => port !== undefined && port !== 0 && port === other)
-      .map(([otherFlag]) => `${flag} and ${otherFlag} are both ${port}: give each a port of its own`),
-  );
 }
 
 /**
@@ -125,33 +105,13 @@ function takenByNpm(environment: Environment): string[] {
   );
 }
 
-/** Warns about settings that have no effect without another setting. */
-function idleSettings({ auth, users }: Settings): string[] {
-  return auth === "off" && users !== undefined
-    ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
-    : [];
-}
-
 /** Hides the password in a URL, because this text is printed where others may read it. */
 function withoutPassword(text: string): string {
-  const start = text.indexOf("://") + 3;
-  const end = text.lastIndexOf("@");
-  const colon = text.indexOf(":", start);
-  const hasPassword = start > 2 && colon !== -1 && colon < end && !/[@/]/.test(text.slice(start, colon));
-  return hasPassword ? `${text.slice(0, colon)}:…${text.slice(end)}` : text;
-}
-
-interface SettingDescription {
-  readonly flag: string;
-  readonly variable: string;
-  readonly default: string;
-  readonly meaning: string;
-  /** All valid values, if there are only a few. */
-  readonly choices: readonly string[] | undefined;
+  return text.replace(/^([^:]*:\/\/[^:@/]*):.*@/s, "$1:…@");
 }
 
 /** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
-export function describeSettings(): SettingDescription[] {
+export function describeSettings() {
   return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),

@@ -6,7 +6,7 @@
 
 import "./reflect-metadata.ts";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import { isSystemError } from "../files/system-reason.ts";
+import { replaceFile } from "../files/synced-file.ts";
 import { nameConstraints, permits } from "./name-constraints.ts";
 
 export interface CertificateFiles {
@@ -69,7 +69,7 @@ export async function developmentCertificate(folder: string, now = new Date()): 
   const authorityCert = join(folder, "authority.pem");
   const authorityPem = `${authority.toString("pem")}\n`;
   if (!existsSync(authorityCert) || readFileSync(authorityCert, "utf8") !== authorityPem)
-    save(authorityCert, authorityPem, false);
+    replaceFile(authorityCert, authorityPem, authorityCert);
   const names = machineNames().filter((name) => permits(authority, name));
   const otherNames = machineNames().filter((name) => !names.includes(name));
   const file = join(folder, "certificate-key.pem");
@@ -80,9 +80,8 @@ export async function developmentCertificate(folder: string, now = new Date()): 
 }
 
 /**
- * Makes a certificate with its key, unless the file has one that `isWanted` and that does not expire soon. Certificate
- * and key are in one file, so they match, even if several processes start at the same time. Returns whether an older
- * file was replaced.
+ * Makes a certificate with its key, both in one file, unless the file has one that `isWanted` and that does not expire
+ * soon. Returns whether an older file was replaced.
  */
 async function ensure(
   path: string,
@@ -92,7 +91,7 @@ async function ensure(
 ): Promise<boolean> {
   const isThere = existsSync(path);
   if (isThere && isUsable(path, isWanted, now)) return false;
-  save(path, await make(), !isThere);
+  replaceFile(path, await make(), path);
   return isThere;
 }
 
@@ -196,18 +195,4 @@ async function pemOf(certificate: X509Certificate, privateKey: CryptoKey): Promi
 function readKey(path: string): Promise<CryptoKey> {
   const der = createPrivateKey(readFileSync(path)).export({ type: "pkcs8", format: "der" });
   return crypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
-}
-
-/** Puts a whole file in place. If it `isFirst` there, but another process was faster, that process's file stays. */
-function save(path: string, pem: string, isFirst: boolean): void {
-  const temporary = `${path}.${crypto.randomUUID()}`;
-  writeFileSync(temporary, pem, { mode: 0o600 });
-  try {
-    if (isFirst) linkSync(temporary, path);
-    else renameSync(temporary, path);
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== "EEXIST") throw error;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
 }

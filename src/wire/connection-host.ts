@@ -49,6 +49,4 @@ export interface ConnectionHost {
   readonly isDraining: boolean;
   /** Calls `drained` at the end of this turn of the event loop. */
   sendSoon(sender: Sender): void;
-  /** Called if a client sends TLS to a port that takes plain HTTP. */
-  onUnexpectedTls(peer: string): void;
 }

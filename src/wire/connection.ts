@@ -3,7 +3,7 @@
 
 import { answerPieces, chunkBytes, lastChunkBytes, streamHead } from "./answer-pieces.ts";
 import type { ConnectionHost, Sender, Transport } from "./connection-host.ts";
-import { beginsTls, findHead, refusalOfPart } from "./head-search.ts";
+import { findHead, refusalOfPart } from "./head-search.ts";
 import { InputBuffer } from "./input-buffer.ts";
 import {
   type Answer,
@@ -302,10 +302,8 @@ export class Connection implements Sender, SlowReader {
   /** Waits for the rest of an incomplete head. If `refusalOfPart` finds a mistake already, refuses the head. */
   #awaitHead(text: string): void {
     const refusal = refusalOfPart(text, this.#host.limits.headerBytesMax);
-    if (refusal) {
-      if (beginsTls(text) && !this.isSecure) this.#host.onUnexpectedTls(this.peer);
-      this.#refuse(refusal);
-    } else if (this.#inputEnded) this.#end();
+    if (refusal) this.#refuse(refusal);
+    else if (this.#inputEnded) this.#end();
     else if (this.#phase === "idle" && text !== "") {
       this.#startRequestTime();
       this.#enter("head");

@@ -34,18 +34,11 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
     : { start, text: text.slice(0, length), end: start + length + 4 };
 }
 
-/** True if these are the first bytes of a TLS connection: a record of the type "handshake". No HTTP begins like this. */
-export function beginsTls(text: string): boolean {
-  return text.startsWith("\x16\x03");
-}
-
 /**
  * Says why an incomplete head must be refused. Undefined if no mistake is found yet: the other checks need the complete
  * head.
  */
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
-  if (beginsTls(text))
-    return closingRefusal("This port takes HTTP, and the request is TLS. Use http:// in the address");
   if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end with CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
   // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. If less than that has arrived, the head may

@@ -30,17 +30,12 @@ const tickMs = 100;
  * This many connections above the limit get an answer that refuses them, half of them from one address at most. Further
  * connections are closed at once.
  */
-const surplusMax = 1_000;
+export const surplusMax: number = 1_000;
 /**
- * When connections or descriptors run out, connections that have been idle for this long are closed to make room. This
- * is done at most once in this time.
+ * At the limit, connections that have been idle for this long are closed to make room. This is done at most once in this
+ * time.
  */
 const spareIdleMs = 1_000;
-/**
- * This many descriptors are kept free for files, a database connection and so on. If the limit is low, only a quarter
- * of all descriptors is kept free.
- */
-const spareDescriptors = 32;
 /** Once every answer is sent, `stop` waits at most this many times `tickMs` for the clients to close. */
 const closingTicks = 3;
 /**
@@ -55,17 +50,6 @@ export interface Certificate {
   readonly key: string;
 }
 
-/**
- * Descriptors are the numbers that the system gives to open files and sockets. It always gives the lowest free number,
- * so a high number means that few are left.
- */
-interface DescriptorLimit {
-  /** How many descriptors the process may have. */
-  readonly max: number;
-  /** Called for each connection that is dropped because too few descriptors are left. */
-  readonly onShortage: () => void;
-}
-
 export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> {
   readonly addresses: readonly string[];
   /** 0 picks a port that is free on all addresses. */
@@ -76,14 +60,9 @@ export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> 
   readonly headerBytesMax?: number;
   /** The open connections. Give this if several servers share the limit, or if addresses are not limited. */
   readonly connections?: SharedLimit;
-  /** Connections above the limit. `surplusMax` unless a test needs another limit. */
+  /** Connections above the limit. Give this if several servers share it, or if addresses are not limited. */
   readonly surplus?: SharedLimit;
-  /** Undefined if the limit is not known. */
-  readonly descriptors?: DescriptorLimit | undefined;
-  /**
-   * Called if a TLS handshake fails, unless the server itself broke it off. If the client tried one on a port without
-   * TLS, the message is TLS_ON_HTTP_PORT.
-   */
+  /** Called if a TLS handshake fails, unless the server itself broke it off. */
   readonly onHandshakeFailure: (peer: string, error: Error) => void;
   /** Called with an error that should not have happened. Only the connection that it happened on is dropped. */
   readonly onDefect: (error: unknown) => void;
@@ -100,22 +79,6 @@ export class AddressError extends Error {
   }
 }
 
-export interface RunningServer {
-  readonly port: number;
-  /** Uses another certificate for new connections; existing connections are unaffected. */
-  replaceCertificate(certificate: Certificate): void;
-  /**
-   * Prepares for a stop. Everything is answered as usual, but each answer closes its connection. Otherwise a client
-   * that keeps connections open, such as a proxy, might send its next request just when the stop closes the connection.
-   */
-  drain(): void;
-  /**
-   * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
-   * that are still busy, and resolves with their number.
-   */
-  stop(graceMs: number): Promise<number>;
-}
-
 /** Calls `start`, which must listen on this address. If `start` throws an error, throws an `AddressError` instead. */
 export function listenOn<Listener>(address: string, start: () => Listener): Listener {
   try {
@@ -130,9 +93,11 @@ export function listen(handler: Handler, options: ListenOptions): RunningServer 
   return new Server(handler, options);
 }
 
+export type RunningServer = Pick<Server, "port" | "replaceCertificate" | "drain" | "stop">;
+
 type Socket = Bun.Socket<Connection>;
 
-class Server implements RunningServer, ConnectionHost {
+class Server implements ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly clock = new Clock();
   readonly port: number;
@@ -148,11 +113,6 @@ class Server implements RunningServer, ConnectionHost {
   readonly #handler: Handler;
   /** The handler of connections above the limit. It refuses every request. */
   readonly #surplusHandler: Handler;
-  /**
-   * Sockets with this descriptor or a higher one are closed at once. If the last descriptor were used, the runtime
-   * could not accept the next connection, and would try again and again without a pause.
-   */
-  readonly #descriptorsMax: number;
   #certificate: Certificate | undefined;
   #timer: Timer | undefined;
   #toSend: Sender[] = [];
@@ -170,8 +130,6 @@ class Server implements RunningServer, ConnectionHost {
     this.#served = options.connections ?? new SharedLimit(connectionsMax);
     this.#surplus = options.surplus ?? new SharedLimit(surplusMax);
     this.#certificate = options.certificate;
-    const descriptorsMax = options.descriptors?.max ?? Number.POSITIVE_INFINITY;
-    this.#descriptorsMax = descriptorsMax - Math.min(spareDescriptors, descriptorsMax / 4);
     this.#listeners = this.#listen();
     this.port = this.#listeners[0]?.port ?? 0;
   }
@@ -183,18 +141,23 @@ class Server implements RunningServer, ConnectionHost {
     if (this.#toSend.push(sender) === 1) setImmediate(() => this.#sendAll());
   }
 
-  onUnexpectedTls(peer: string): void {
-    this.#options.onHandshakeFailure(peer, new Error("TLS_ON_HTTP_PORT"));
-  }
-
+  /** Uses another certificate for new connections; existing connections are unaffected. */
   replaceCertificate(certificate: Certificate): void {
     this.#certificate = certificate;
   }
 
+  /**
+   * Prepares for a stop. Everything is answered as usual, but each answer closes its connection. Otherwise a client
+   * that keeps connections open, such as a proxy, might send its next request just when the stop closes the connection.
+   */
   drain(): void {
     this.isDraining = true;
   }
 
+  /**
+   * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
+   * that are still busy, and resolves with their number.
+   */
   async stop(graceMs: number): Promise<number> {
     for (const listener of this.#listeners) listener.stop(false);
     for (const connection of this.#connections.keys()) connection.finish();
@@ -269,7 +232,7 @@ class Server implements RunningServer, ConnectionHost {
     };
     const clearText = {
       ...served,
-      open: (socket: Socket) => this.#accept(socket, socket.remoteAddress, false, descriptorOf(socket)),
+      open: (socket: Socket) => this.#accept(socket, socket.remoteAddress, false),
     };
     // Ignore the raw data: the TLS socket on top of this one delivers the decrypted content.
     const encrypted = { open: (socket: Socket) => this.#secure(socket, served), data() {}, close() {}, error() {} };
@@ -280,7 +243,6 @@ class Server implements RunningServer, ConnectionHost {
 
   /** Starts TLS with the current certificate, so a new certificate takes effect with the next connection. */
   #secure(socket: Socket, served: object): void {
-    const descriptor = descriptorOf(socket);
     const peer = socket.remoteAddress;
     const upgrade = {
       tls: { ...this.#certificate, ...tlsPolicy },
@@ -298,11 +260,11 @@ class Server implements RunningServer, ConnectionHost {
     };
     // After this call, only the TLS socket can be closed, not the raw socket. So the connection gets the TLS socket.
     const [, secure] = socket.upgradeTLS<Connection>(upgrade);
-    this.#accept(secure, peer, true, descriptor);
+    this.#accept(secure, peer, true);
   }
 
-  /** Creates the connection of a socket, but drops it if far too many are open or too few descriptors are left. */
-  #accept(socket: Socket, peer: string, isSecure: boolean, descriptor: number): void {
+  /** Creates the connection of a socket, but drops it if far too many are open. */
+  #accept(socket: Socket, peer: string, isSecure: boolean): void {
     // The clock stands still while there are no connections. The new connection's time limits need it, so start it.
     if (this.#connections.size === 0) this.#startTicking();
     const limit = this.#limitFor(peer);
@@ -311,11 +273,6 @@ class Server implements RunningServer, ConnectionHost {
     socket.data = new Connection(socket, peer, isSecure, handler, this);
     this.#connections.set(socket.data, limit);
     if (!limit) socket.data.cut();
-    else if (descriptor >= this.#descriptorsMax) {
-      this.#makeRoom();
-      socket.data.cut();
-      this.#options.descriptors?.onShortage();
-    }
   }
 
   /** Counts a new connection, and returns the limit that it counts towards. Undefined if far too many are open. */
@@ -363,9 +320,4 @@ class Server implements RunningServer, ConnectionHost {
     this.limits.unsentBytes.enforceLimit();
     this.#onTick?.();
   }
-}
-
-// The runtime's type declarations leave out the property `fd`.
-function descriptorOf(socket: Socket): number {
-  return "fd" in socket && typeof socket.fd === "number" ? socket.fd : -1;
 }

@@ -8,7 +8,6 @@ import { jsonHeaders } from "../../src/http/headers.ts";
 import { listen } from "../../src/wire/listen.ts";
 import { Answer } from "../../src/wire/message.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
-import { eventually } from "../eventually.ts";
 import { Service, type ServiceOptions } from "../service.ts";
 import { listenOptions } from "./listen-options.ts";
 
@@ -114,16 +113,13 @@ describe("compressed lists", () => {
     }
   });
 
-  test("a large list is compressed bit by bit; then fetch and gzip -t accept it from a real socket", async () => {
+  test("fetch and gzip -t accept a long compressed list from a real socket", async () => {
     const service = await start(5_000);
     const server = listen(service.app, listenOptions);
     try {
       const url = `http://127.0.0.1:${server.port}${path}`;
-      const get = () => checkedFetch(url, { headers: { "Accept-Encoding": "gzip" } });
-      // A list of this size is not compressed at once. Until the compressed list is ready, the plain list is sent.
-      expect((await get()).headers.get("content-encoding")).toBe(null);
-      await eventually(async () => (await get()).headers.get("content-encoding") === "gzip");
-      const response = await get();
+      const response = await checkedFetch(url, { headers: { "Accept-Encoding": "gzip" } });
+      expect(response.headers.get("content-encoding")).toBe("gzip");
       expect((await response.text()) === (await service.list())).toBe(true);
       const raw = await (
         await checkedFetch(url, { headers: { "Accept-Encoding": "gzip" }, decompress: false })
@@ -202,12 +198,23 @@ describe("other compressed answers", () => {
     expect(await response.text()).toBe(longText(1));
   });
 
-  test("while two answers are being compressed, others are sent as they are", async () => {
+  test("while a megabyte is being compressed, other answers are sent as they are", async () => {
     const compression = new Compression();
-    const answers = Array.from({ length: 5 }, () =>
-      compression.apply(new Map([["accept-encoding", "gzip"]]), new Answer(200, jsonHeaders, longText(1))),
-    );
-    expect(answers.map((answer) => answer instanceof Promise)).toEqual([true, true, false, false, false]);
+    const compressed = (length: number) =>
+      compression.apply(new Map([["accept-encoding", "gzip"]]), new Answer(200, jsonHeaders, "a".repeat(length)));
+    const answers = [600_000, 400_000, 100_000].map(compressed);
+    expect(answers.map((answer) => answer instanceof Promise)).toEqual([true, true, false]);
     await Promise.all(answers);
+    expect(compressed(2_000_000)).toBeInstanceOf(Promise);
+  });
+
+  test("a standing answer is compressed once, and requests that come meanwhile wait for it", async () => {
+    const compression = new Compression();
+    const answer = new Answer(200, { ...jsonHeaders, Vary: "Accept-Encoding" }, longText(1), { isStanding: true });
+    const compressed = () => compression.apply(new Map([["accept-encoding", "gzip"]]), answer);
+    const [first, second] = await Promise.all([compressed(), compressed()]);
+    expect(first.headers["Content-Encoding"]).toBe("gzip");
+    expect(second).toBe(first);
+    expect(compressed()).toBe(first);
   });
 });

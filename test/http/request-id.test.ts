@@ -72,9 +72,7 @@ test("an answer with status 500 has a new ID, and the log line with the details 
   expect(service.log).toEqual([
     {
       level: "error",
-      message: expect.stringContaining(
-        `GET ${list} was answered with 500 InternalError (requestId ${id}): TypeError: a defect`,
-      ),
+      message: expect.stringContaining(`GET ${list} returned 500 InternalError (requestId ${id}): TypeError: a defect`),
     },
   ]);
 });
@@ -84,7 +82,7 @@ test("an answer with status 503 has the ID that the request had, and a line in t
   const response = await service.fetch("GET", list, { headers: { "X-Request-Id": "mine" } });
   expect(idsOf(response)).toEqual(["mine", null]);
   expect(service.log.map(({ message }) => message)).toContain(
-    `GET ${list} was answered with 503 StoreUnavailable (requestId mine)`,
+    `GET ${list} returned 503 StoreUnavailable (requestId mine)`,
   );
 });
 
@@ -92,7 +90,7 @@ test("of very many failures in a row, only some are logged, and only these get a
   const service = await failing(new StoreError("away"));
   let named = 0;
   for (let count = 0; count < 150; count++) if (idsOf(await service.fetch("GET", list))[0] !== null) named++;
-  const lines = service.log.filter(({ message }) => message.includes("was answered with 503"));
+  const lines = service.log.filter(({ message }) => message.includes("returned 503"));
   expect(named).toBeWithin(100, 150);
   expect(lines).toHaveLength(named);
 });

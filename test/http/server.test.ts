@@ -422,18 +422,6 @@ describe("the number of connections", () => {
     expect(log).toEqual([]);
   });
 
-  test("connections that leave too few descriptors are closed at once, and are no longer counted", async () => {
-    const connections = connectionLimit(10);
-    let shortages = 0;
-    // The test process itself already has more open descriptors than these four. So the server closes every new
-    // connection.
-    await restart({ connections, descriptors: { max: 4, onShortage: () => shortages++ } });
-    expect(new Set(await askAll(await open(10)))).toEqual(new Set(["closed"]));
-    await eventually(() => connections.used === 0);
-    expect(shortages).toBe(10);
-    expect(log).toEqual([]);
-  });
-
   test("the first connection after a time without connections gets its full idle timeout", async () => {
     await restart({ idleTimeoutMs: 2_000 });
     // This test is about time, so it has to sleep.

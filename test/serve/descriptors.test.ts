@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { eventually } from "../eventually.ts";
 import { Program } from "../program.ts";
 
-const descriptorsMax = 64;
+const descriptorsMax = 160;
 const launcher = ["sh", "-c", `ulimit -n ${descriptorsMax}; exec "$@"`, "sh"];
 
 let program: Program;
@@ -32,11 +32,11 @@ function processorTime(): number {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "more connections than the program has descriptors are logged once, and do not keep it busy",
+  "more connections than the program has descriptors do not keep it busy, and it goes on serving",
   async () => {
     program = await Program.start({ args: ["--port", "0", "--store", "memory:"], launcher });
     openMore(2 * descriptorsMax);
-    expect(await program.stderrLine()).toContain(`(${descriptorsMax})`);
+    await eventually(() => connections.some(({ destroyed }) => destroyed));
     const before = processorTime();
     // This test is about time, so it has to sleep.
     await Bun.sleep(1_500);

@@ -11,7 +11,6 @@ import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { exchange } from "../http/raw-connection.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -96,7 +95,7 @@ describe("HTTPS", () => {
     await expect(checkedFetch(`${program.origin}/api/todoitems/`)).rejects.toThrow();
   });
 
-  test("a handshake that fails is logged once per address and reason, with what to do", async () => {
+  test("a handshake that fails is logged once per address, with its reason", async () => {
     const program = await serve("--port", "off");
     const url = `${program.origin}/api/todoitems/`;
     // Use curl, which refuses the certificate during the handshake. The runtime's own `fetch` completes the handshake
@@ -104,29 +103,12 @@ describe("HTTPS", () => {
     const refuse = (address: string) =>
       Bun.spawnSync(["curl", "--silent", address], { env: { NO_PROXY: "*" } }).exitCode;
     for (let count = 0; count < 3; count++) expect(refuse(url)).toBe(60);
-    expect(await program.stderrLine()).toContain(
-      "A client at 127.0.0.1 did not complete the TLS handshake. If its requests fail, it probably does not trust the development certificate: todoitems certificate shows how to trust it",
+    expect(await program.stderrLine()).toMatch(
+      /A client at 127\.0\.0\.1 did not complete the TLS handshake \([A-Z0-9_]+\)\. It may not trust the development certificate: todoitems certificate shows what to trust/,
     );
-    await checkedFetch(url.replace("https:", "http:")).catch(() => {});
-    expect(await program.stderrLine()).toContain("It sent plain HTTP: use https:// in its address, or the HTTP port");
     expect(refuse(url.replace("127.0.0.1", "[::1]"))).toBe(60);
     expect(await program.stderrLine()).toContain("A client at ::1 did not complete the TLS handshake");
-    await expect(handshake(portOf(url), authority, { minVersion: "TLSv1", maxVersion: "TLSv1.1" })).rejects.toThrow();
-    expect(await program.stderrLine()).toContain("it needs TLS 1.2 or 1.3");
   }, 30_000);
-
-  test("a client that sends TLS to the HTTP port is logged once per address, with what to do, and the answer says so", async () => {
-    const program = await serve("--port", "0");
-    const port = portOf(program.origin);
-    for (let count = 0; count < 3; count++) await expect(handshake(port, authority)).rejects.toThrow();
-    expect(await program.stderrLine()).toContain(
-      "A client at 127.0.0.1 did not complete the TLS handshake. It sent TLS to the HTTP port: use http:// in its address, or the HTTPS port",
-    );
-    expect(await exchange(port, "\x16\x03\x01\0\x05\x01\n\0\0\0")).toContain(
-      "This port takes HTTP, and the request is TLS. Use http:// in the address.",
-    );
-    expect((await program.stop()).stderr).not.toContain("A client at");
-  });
 
   test("an authority of an older version is replaced with a line in the log, and the apps' issuer is served", async () => {
     await (await serve("--port", "off")).stop();
@@ -153,11 +135,11 @@ describe("HTTPS", () => {
     socket.destroy();
   });
 
-  test("a client that offers only HTTP/2 is refused in the handshake, and the log says what it needs", async () => {
+  test("a client that offers only HTTP/2 is refused in the handshake, and the log has the reason", async () => {
     const program = await serve("--port", "off");
     const refused = handshake(portOf(program.origin), authority, { ALPNProtocols: ["h2"] });
     await expect(refused).rejects.toThrow("NO_APPLICATION_PROTOCOL");
-    expect(await program.stderrLine()).toContain("It does not offer HTTP/1.1");
+    expect(await program.stderrLine()).toContain("(NO_APPLICATION_PROTOCOL)");
   });
 
   test("HTTPS accepts TLS 1.2 and 1.3, and refuses older versions", async () => {

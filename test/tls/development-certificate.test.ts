@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -15,7 +15,6 @@ import { dataFolder } from "../../src/tls/data-folder.ts";
 import { developmentCertificate, machineNames } from "../../src/tls/development-certificate.ts";
 import { permits } from "../../src/tls/name-constraints.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { projectFolder } from "../program.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -149,22 +148,6 @@ for (const name of ["authority.pem", "authority-key.pem", "certificate-key.pem"]
     });
   }
 }
-
-test("processes that start at the same time, without a certificate, use one authority and one certificate", async () => {
-  const script = `
-    await import(${JSON.stringify(join(projectFolder, "src/tls/reflect-metadata.ts"))});
-    const { developmentCertificate } = await import(${JSON.stringify(join(projectFolder, "src/tls/development-certificate.ts"))});
-    const { readFileSync } = await import("node:fs");
-    const { cert, authorityCert } = await developmentCertificate(process.argv[1]);
-    console.log(Bun.hash(readFileSync(cert)), Bun.hash(readFileSync(authorityCert)));`;
-  const processes = Array.from({ length: 6 }, () => Bun.spawn([process.execPath, "-e", script, folder.path]));
-  const seen = await Promise.all(processes.map(({ stdout }) => new Response(stdout).text()));
-  expect(new Set(seen).size).toBe(1);
-  const { cert, authorityCert, replacedAuthority } = await developmentCertificate(folder.path);
-  expect(parse(cert).verify(parse(authorityCert).publicKey)).toBe(true);
-  expect(replacedAuthority).toBe(false);
-  expect(readdirSync(folder.path).sort()).toEqual(["authority-key.pem", "authority.pem", "certificate-key.pem"]);
-});
 
 test("the certificate is in the folder that each operating system has for a user's data", () => {
   expect(dataFolder({ XDG_DATA_HOME: "/data" }, "linux")).toBe("/data/todoitems");

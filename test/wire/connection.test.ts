@@ -59,8 +59,6 @@ class Echo implements ConnectionHost, Handler {
     return new Answer(status, {}, message, { closesConnection });
   }
 
-  onUnexpectedTls(): void {}
-
   sendSoon(sender: Sender): void {
     this.#toSend.push(sender);
   }

@@ -63,8 +63,6 @@ class Recorder implements ConnectionHost, Handler {
     return new Answer(400, {}, "", { closesConnection });
   }
 
-  onUnexpectedTls(): void {}
-
   sendSoon(sender: Sender): void {
     this.#toSend.push(sender);
   }

@@ -3,8 +3,7 @@
 
 import "reflect-metadata";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { developmentCertificate } from "../../src/tls/development-certificate.ts";
@@ -82,30 +81,6 @@ test("resumed TLS sessions need this: upgradeTLS({ isServer }) keeps its TLS con
   const client = Bun.spawn(["node", "--eval", reconnect, String(listener.port)], { stdout: "pipe" });
   expect(await new Response(client.stdout).text()).toBe("true\n");
   listener.stop(true);
-});
-
-test("a shortage of descriptors needs this: a socket has the lowest free descriptor as `fd`, and terminate() frees it at once", async () => {
-  const descriptors: unknown[] = [];
-  const listener = Bun.listen<undefined>({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      open(socket) {
-        if ("fd" in socket) descriptors.push(socket.fd);
-        const file = openSync("/dev/null", "r");
-        socket.terminate();
-        const next = openSync("/dev/null", "r");
-        descriptors.push(next);
-        closeSync(file);
-        closeSync(next);
-      },
-      data() {},
-    },
-  });
-  const client = connect(listener.port, "127.0.0.1").on("error", () => {});
-  await once((resolve) => client.once("close", resolve));
-  listener.stop(true);
-  expect(descriptors).toEqual([expect.any(Number), descriptors[0]]);
 });
 
 test("answers that leave together need this: setImmediate runs after all sockets of a turn have been read, and before any socket of the next turn is read", async () => {
