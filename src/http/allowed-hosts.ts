@@ -4,7 +4,6 @@
 
 import { isIP } from "node:net";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
@@ -29,7 +28,7 @@ export class AllowedHosts {
     if (host === undefined || host === this.#lastAllowed) return;
     const name = hostName(host);
     const isAllowed = isIP(name) !== 0 || name.endsWith(".localhost") || this.#names.has(name) || this.#names.has("*");
-    if (!isAllowed) throw new Problem("HostNotAllowed", problems.HostNotAllowed.detail({ host: name }));
+    if (!isAllowed) throw hostNotAllowed(name);
     this.#lastAllowed = host;
   }
 }
@@ -39,4 +38,11 @@ function hostName(header: string): string {
   const end = header.startsWith("[") ? header.indexOf("]") : header.indexOf(":");
   const host = header.slice(header.startsWith("[") ? 1 : 0, end === -1 ? header.length : end);
   return host.toLowerCase().replace(/\.$/, "");
+}
+
+function hostNotAllowed(host: string): Problem {
+  return new Problem(
+    "HostNotAllowed",
+    `This instance does not answer to the name ${host}. Use localhost or an IP address in the URL, or start the service with --allow-host ${host}.`,
+  );
 }

@@ -12,7 +12,6 @@ import type { Users } from "../credentials/users-file.ts";
 import type { HeaderFields } from "../wire/message.ts";
 import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 
 interface BasicAuthOptions {
   /**
@@ -112,5 +111,8 @@ function slowedDown(reason: string, retryAfterSeconds: number): Problem {
 }
 
 function credentialsRequired(): Problem {
-  return new Problem("CredentialsRequired", problems.CredentialsRequired.detail);
+  return new Problem(
+    "CredentialsRequired",
+    "This needs a user name and a password, sent as HTTP Basic credentials. None were sent, or they are wrong.",
+  );
 }

@@ -1,7 +1,8 @@
 // Compares the tables of docs/reference.md with the code.
 
 import { describe, expect, test } from "bun:test";
-import { problemCodes, problems } from "../../src/http/problem-table.ts";
+import { completeDescription } from "../../src/description/api-description.ts";
+import { problemStatus } from "../../src/http/problem-table.ts";
 import { describeSettings } from "../../src/serve/settings.ts";
 import { readDocument } from "./markdown.ts";
 
@@ -19,10 +20,10 @@ describe("docs/reference.md", () => {
   });
 
   test("the reference lists exactly the problems that the code has, by status", () => {
-    const rows = problemCodes
-      .map((code) => ({ code, ...problems[code] }))
-      .sort((one, other) => one.status - other.status)
-      .map(({ status, code, when }) => `| ${status} | \`${code}\` | ${when} |`);
+    const { examples = {} } = completeDescription.components;
+    const rows = Object.entries(problemStatus)
+      .sort(([, one], [, other]) => one - other)
+      .map(([code, status]) => `| ${status} | \`${code}\` | ${examples[code]?.["summary"]} |`);
     const [, table = ""] = /\| status \| `code` \| when \|\n\|---.*\n((?:\|.*\n)*)/.exec(reference) ?? [];
     expect(table.trimEnd().split("\n")).toEqual(rows);
   });
