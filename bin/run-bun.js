@@ -56,11 +56,13 @@ function leaveTerminal() {
 }
 
 // Each platform has its own package with Bun's binary. The install script of the package `bun` moves the binary into
-// `bun` itself. If install scripts do not run, as with npm 12, the binary stays in the platform's package. So look in
-// both packages.
+// `bun` itself, where it is found soonest. If install scripts do not run, as with npm 12, the binary stays in the
+// platform's package. So look in both packages.
 function findBun() {
   const bun = folderOf("bun");
   if (bun === undefined) return undefined;
+  const moved = join(bun, "bin", "bun.exe");
+  if (isBinary(moved)) return moved;
   const { optionalDependencies } = require("bun/package.json");
   const usesMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
   const fits = (name) => name.endsWith("-musl") === usesMusl && !name.endsWith("-android");
@@ -68,7 +70,7 @@ function findBun() {
   const candidates = folders
     .filter((folder) => folder !== undefined)
     .flatMap((folder) => [join(folder, "bin", "bun"), join(folder, "bin", "bun.exe")]);
-  return [...candidates, join(bun, "bin", "bun.exe")].find(isBinary);
+  return candidates.find(isBinary);
 }
 
 /** The folder of a package, or undefined if it is not installed. */

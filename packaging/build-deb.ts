@@ -36,6 +36,7 @@ const date = new Date(
   Number(process.env["SOURCE_DATE_EPOCH"] ?? statSync(join(project, "package.json")).mtimeMs / 1_000) * 1_000,
 );
 
+const manualPage = await manPage(date);
 const folder = mkdtempSync(join(tmpdir(), "todoitems-deb-"));
 try {
   const root = join(folder, "root");
@@ -60,7 +61,7 @@ function fill(root: string): void {
   copy(join(import.meta.dir, "debian/environment"), "etc/todoitems/environment", 0o640);
   place(root, "usr/share/doc/todoitems/copyright", licenceText());
   place(root, "usr/share/doc/todoitems/changelog.gz", compressed(readFileSync(join(project, "CHANGELOG.md"), "utf8")));
-  place(root, "usr/share/man/man1/todoitems.1.gz", compressed(manPage(date)));
+  place(root, "usr/share/man/man1/todoitems.1.gz", compressed(manualPage));
   for (const script of ["postinst", "prerm", "postrm"])
     copy(join(import.meta.dir, "debian", script), `DEBIAN/${script}`, 0o755);
   place(root, "DEBIAN/conffiles", "/etc/todoitems/environment\n");

@@ -1,9 +1,8 @@
 // The manual page todoitems(1), made from the command table. `node bin/bun.js packaging/man-page.ts` prints it.
 
 import { version } from "../package.json";
-import type { Command } from "../src/commands/command.ts";
-import { commands } from "../src/commands/command-list.ts";
-import type { Flag } from "../src/commands/flag.ts";
+import type { Command, Flag } from "../src/commands/command-line/command.ts";
+import { allCommands } from "../src/commands/command-line/command-list.ts";
 import { describeSettings } from "../src/serve/settings.ts";
 import { asTyped } from "../src/terminal/program-name.ts";
 
@@ -22,7 +21,7 @@ const files = [
 ] as const;
 
 /** `date` is shown at the foot of the page. */
-export function manPage(date: Date): string {
+export async function manPage(date: Date): Promise<string> {
   return [
     `.TH TODOITEMS 1 "${date.toISOString().slice(0, 10)}" "todoitems ${version}" "User Commands"`,
     ".SH NAME",
@@ -34,7 +33,7 @@ export function manPage(date: Date): string {
     ".SH DESCRIPTION",
     "The service lists, creates, updates and deletes to\\-do items. It keeps them in a SQLite file or in PostgreSQL. The other commands use a service, or look after its store.",
     ".SH COMMANDS",
-    ...commands.flatMap(commandSection),
+    ...(await allCommands()).flatMap(commandSection),
     ".SH ENVIRONMENT",
     "Every flag of \\fBserve\\fR has a variable. If both are given, the flag counts.",
     ...describeSettings().flatMap(({ flag, variable }) => [".TP", `.B ${escaped(variable)}`, escaped(`as ${flag}`)]),
@@ -93,5 +92,5 @@ function escaped(text: string): string {
 
 if (import.meta.main) {
   const seconds = Number(process.env["SOURCE_DATE_EPOCH"] ?? Date.now() / 1_000);
-  process.stdout.write(manPage(new Date(seconds * 1_000)));
+  process.stdout.write(await manPage(new Date(seconds * 1_000)));
 }

@@ -13,9 +13,9 @@ const starts = /\b(?:Program\.start|runProgram|programCommand)\(/;
 const exceptions: Readonly<Record<string, string>> = {
   "description/check-every-answer.test.ts": "breaks the sources on purpose",
   "executable.long.test.ts": "makes an executable of its own",
-  "launcher.test.ts": "tests the launcher, which starts the sources",
+  "launcher.long.test.ts": "tests the launcher, which starts the sources",
   "package.long.test.ts": "tests the npm package",
-  "readme.test.ts": "runs the commands of the README, which start the sources",
+  "readme.long.test.ts": "runs the commands of the README, which start the sources",
   "serve/defect.test.ts": "breaks the sources on purpose",
   "torture/documents.test.ts": "reads documents",
 };

@@ -71,7 +71,8 @@ export class EditSender {
 
   /** True if the edit was made for another store than the one that answers. */
   isForeign({ epoch }: Edit): boolean {
-    return this.#connected !== undefined && epoch !== undefined && epoch !== this.#connected.epoch;
+    const now = this.#parts.list.epoch;
+    return now !== undefined && epoch !== undefined && epoch !== now;
   }
 
   /** True if there is nothing to send now. */

@@ -35,23 +35,25 @@ export class JsonArrayReader {
 
   /** Call this after the last text. It throws if the array is not complete. */
   finish(): void {
-    const end = this.#count === 0 ? /^\s*\[\s*\]\s*$/ : /^\s*\]\s*$/;
-    if (this.#depth > 0 || !end.test(this.#text)) throw new NotAnArrayError(`it ends ${this.#place(this.#text)}`);
+    const rest = this.#text.trim();
+    const end = this.#count === 0 && rest.startsWith("[") ? rest.slice(1).trimStart() : rest;
+    if (this.#depth > 0) throw new NotAnArrayError(`it ends inside item ${this.#count + 1}`);
+    if (end !== "]" || (this.#count === 0 && end === rest)) this.#refuse(rest);
   }
 
+  /** Checks what is before an object, or the beginning of it. */
   #expectSeparator(text: string, isComplete: boolean): void {
-    const complete = this.#count === 0 ? /^\s*\[\s*$/ : /^\s*,\s*$/;
-    if (isComplete ? complete.test(text) : /^[\s[\],]*$/.test(text)) return;
-    const found = JSON.stringify(text.trim().slice(0, 20));
-    const wanted = this.#count === 0 ? "an array of objects" : "a comma and an object, or the end of the array";
-    throw new NotAnArrayError(
-      `expected ${wanted}, found ${isComplete ? `${found} and "{"` : found} ${this.#place("")}`,
-    );
+    const found = text.trim();
+    const wanted = this.#count === 0 ? "[" : ",";
+    const mayFollow = found === "" || found.startsWith(wanted) || (this.#count > 0 && found === "]");
+    if (isComplete ? found !== wanted : !mayFollow) this.#refuse(isComplete ? `${found}{` : found);
   }
 
-  #place(rest: string): string {
-    const after = this.#count === 0 ? "at the beginning" : `after item ${this.#count}`;
-    return rest.startsWith("{") ? `inside item ${this.#count + 1}` : after;
+  #refuse(found: string): never {
+    const wanted = this.#count === 0 ? "an array of objects" : "a comma or a closing bracket";
+    const place = this.#count === 0 ? "at the beginning" : `after item ${this.#count}`;
+    const what = found === "" ? "it ends there" : `found ${JSON.stringify(found.slice(0, 20))}`;
+    throw new NotAnArrayError(`expected ${wanted} ${place}, ${what}`);
   }
 
   /** Goes to the end of the object at the beginning of the text. Returns false if the object continues. */

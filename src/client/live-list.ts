@@ -50,9 +50,9 @@ export interface LiveListSnapshot<Item> {
   readonly status: ListStatus;
 }
 
-export interface Entry<Item> {
+/** An item of the list with its exact text. */
+export interface Entry<Item> extends WatchedItem<Item> {
   readonly json: string;
-  readonly watched: WatchedItem<Item>;
 }
 
 /** The text and the ETag of an item at one moment. */
@@ -99,8 +99,8 @@ export class LiveList<Item> {
   /** The newest status. It becomes a part of the snapshot when it is published, as the entries do. */
   #status: ListStatus = { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false };
   #snapshot: LiveListSnapshot<Item> = { items: [], status: this.#status };
-  /** The entries in the order of the list. Undefined if they have changed since. */
-  #sorted: readonly Entry<Item>[] | undefined;
+  /** The items in the order of the list. Undefined if they have changed since. */
+  #sorted: readonly Entry<Item>[] | undefined = [];
   #publishing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(requester: Requester<Item>, options: LiveListOptions, observer?: LiveListObserver) {
@@ -114,10 +114,17 @@ export class LiveList<Item> {
     return parseToken(this.#token ?? "")?.epoch;
   }
 
+  /**
+   * The newest status. The snapshot shows it a moment later.
+   * @internal
+   */
+  get status(): ListStatus {
+    return this.#status;
+  }
+
   /** @internal */
   stateOf(id: string): ItemState | undefined {
-    const entry = this.#entries.get(id);
-    return entry && { json: entry.json, etag: entry.watched.etag };
+    return this.#entries.get(id);
   }
 
   /**
@@ -125,7 +132,7 @@ export class LiveList<Item> {
    * @internal
    */
   get entries(): readonly Entry<Item>[] {
-    this.#sorted ??= [...this.#entries.values()].sort((one, other) => one.watched.position - other.watched.position);
+    this.#sorted ??= [...this.#entries.values()].sort((one, other) => one.position - other.position);
     return this.#sorted;
   }
 
@@ -134,8 +141,7 @@ export class LiveList<Item> {
    * @internal
    */
   get copy(): ListCopy {
-    const items = this.entries.map(({ json, watched: { id, etag, position } }) => ({ id, json, etag, position }));
-    return { token: this.#token, items };
+    return { token: this.#token, items: this.entries.map(({ item: _, ...kept }) => kept) };
   }
 
   /**
@@ -155,7 +161,7 @@ export class LiveList<Item> {
    * @internal
    */
   put(id: string, json: string | undefined, etag: string | undefined): void {
-    const before = this.#entries.get(id)?.watched;
+    const before = this.#entries.get(id);
     const state = parseToken(etag ?? "");
     if (state && this.epoch !== undefined && state.epoch !== this.epoch) return;
     if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
@@ -268,7 +274,7 @@ export class LiveList<Item> {
       const entry = before.get(item.id);
       if (item.json === undefined) this.#entries.delete(item.id);
       // A write may have told us about a newer state than this change does.
-      else if (entry && isOlder(item.etag, entry.watched.etag)) this.#entries.set(item.id, entry);
+      else if (entry && isOlder(item.etag, entry.etag)) this.#entries.set(item.id, entry);
       else this.#entries.set(item.id, this.#entryOf(item, item.json, entry));
     }
     this.#token = token;
@@ -280,11 +286,10 @@ export class LiveList<Item> {
    * new entry has the same `item` object as the earlier one.
    */
   #entryOf({ id, etag, position }: ItemText, json: string, before: Entry<Item> | undefined): Entry<Item> {
-    const isSame = before?.json === json;
-    if (isSame && before.watched.etag === etag && before.watched.position === position) return before;
     const request = { method: "GET", url: this.#requester.listUrl };
-    const item = isSame ? before.watched.item : this.#requester.parseItem(request, json);
-    return { json, watched: { id, item, etag, position } };
+    const item = before?.json === json ? before.item : this.#requester.parseItem(request, json);
+    const entry = { id, item, etag, position, json };
+    return before ? unchanged(before, entry) : entry;
   }
 
   #connectionIs(connection: LiveConnection): void {
@@ -304,8 +309,8 @@ export class LiveList<Item> {
     clearTimeout(this.#publishing);
     this.#publishing = undefined;
     const before = this.#snapshot;
-    const items = this.entries.map(({ watched }) => watched);
-    this.#snapshot = unchanged(before, { items: unchanged(before.items, items), status: this.#status });
+    const items = unchanged(before.items, this.entries);
+    this.#snapshot = unchanged(before, { items, status: this.#status });
     if (this.#snapshot === before) return;
     this.#observer?.onSnapshot();
     for (const { listener } of [...this.#listeners]) listener();

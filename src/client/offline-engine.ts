@@ -6,7 +6,7 @@ import type { NewItem } from "./codecs.ts";
 import { EditSender } from "./edit-sender.ts";
 import { isPassing } from "./errors.ts";
 import { hasId, idIn, readObject, sameId, withEdits } from "./item-text.ts";
-import { type Entry, type ItemState, type LiveConnection, LiveList } from "./live-list.ts";
+import { type Entry, type ItemState, LiveList } from "./live-list.ts";
 import type { Locks, OfflineListOptions } from "./offline-options.ts";
 import { type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import { KeptValues, type OfflineStorage } from "./offline-storage.ts";
@@ -28,7 +28,8 @@ export class OfflineEngine<Item> {
   readonly #sender: EditSender;
   readonly #view: OfflineView<Item>;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
-  readonly #waiting = new Set<() => void>();
+  /** Each is called whenever something has happened, until a `sync` is over. */
+  readonly #checks = new Set<() => void>();
   readonly #end = new AbortController();
   /** True if edits wait in the outbox. Otherwise, calls go to the service directly. */
   #queues = false;
@@ -48,7 +49,6 @@ export class OfflineEngine<Item> {
   #tail: Promise<unknown> = Promise.resolve();
   #syncs = 0;
   #quiet: ReturnType<typeof setTimeout> | undefined;
-  #connection: LiveConnection = { kind: "stopped" };
   #isStarted = false;
   #release = () => {};
 
@@ -72,7 +72,6 @@ export class OfflineEngine<Item> {
         this.#saveWhenQuiet();
       },
       onConnection: (connection) => {
-        this.#connection = connection;
         this.#sender.connectionIs(connection);
         if (connection.kind === "live" || connection.kind === "polling") void this.#sender.send();
         queueMicrotask(() => this.#publish());
@@ -168,15 +167,14 @@ export class OfflineEngine<Item> {
       this.#list.reconnect();
       await new Promise<void>((resolve, reject) => {
         const check = () => {
-          // The snapshot of the list is published later, and may still show the connection before this one.
-          const connection = this.#connection;
-          const isDone = connection.kind === "live" || connection.kind === "polling";
+          const { connection } = this.#list.status;
+          const isConnected = connection.kind === "live" || connection.kind === "polling";
           if ("error" in connection) reject(connection.error);
-          else if (isDone && this.#sender.isIdle) resolve();
+          else if (isConnected && this.#sender.isIdle) resolve();
           else return;
-          this.#waiting.delete(check);
+          this.#checks.delete(check);
         };
-        this.#waiting.add(check);
+        this.#checks.add(check);
       });
     } finally {
       this.#syncs--;
@@ -362,11 +360,11 @@ export class OfflineEngine<Item> {
   }
 
   #publish(): void {
-    const { status } = this.#list.getSnapshot();
+    const { status } = this.#list;
     const { readOnly, needsCredentials, sending } = this.#sender;
     if (this.#entries !== this.#list.entries) {
       this.#entries = this.#list.entries;
-      this.#seen = new Map(this.#entries.map(({ json, watched: { id, etag } }) => [id, { json, etag }]));
+      this.#seen = new Map(this.#entries.map((entry) => [entry.id, entry]));
     }
     this.#seenEpoch = this.#list.epoch;
     const isNew = this.#view.update(
@@ -382,7 +380,7 @@ export class OfflineEngine<Item> {
       (edit) => (edit.number === sending ? "sending" : this.#sender.isForeign(edit) ? "held" : "waiting"),
     );
     this.#follow();
-    for (const check of [...this.#waiting]) check();
+    for (const check of [...this.#checks]) check();
     if (isNew) for (const { listener } of [...this.#listeners]) listener();
   }
 }

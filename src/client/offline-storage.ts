@@ -4,7 +4,7 @@
 import { parseToken } from "../items/token.ts";
 import { utf8Length } from "./item-text.ts";
 import type { ListCopy } from "./live-list.ts";
-import type { Edit, Outbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
 export interface OfflineStorage {
@@ -33,8 +33,8 @@ export class KeptValues {
   }
 
   async readOutbox(): Promise<Outbox> {
-    const kept = await this.#read("outbox", isKeptOutbox);
-    return (kept?.edits ?? []).map((edit, index) => ({ ...edit, number: index + 1 }));
+    const kept = await this.#read<{ readonly edits: Outbox }>("outbox", "edits");
+    return kept?.edits ?? [];
   }
 
   /** Throws if the outbox is too large, or if the storage refuses it. */
@@ -50,7 +50,7 @@ export class KeptValues {
   }
 
   async readCopy(): Promise<ListCopy | undefined> {
-    return this.#read("copy", isKeptCopy);
+    return this.#read<ListCopy>("copy", "items");
   }
 
   /** A copy that is too large, or that the storage refuses, is not kept. Neither is one that could not be continued. */
@@ -77,32 +77,17 @@ export class KeptValues {
     this.#hasCopy = false;
   }
 
-  async #read<Value>(name: string, isValid: (value: unknown) => value is Value): Promise<Value | undefined> {
+  /** Reads a value of this format, which has an array under this name. */
+  async #read<Value>(name: string, array: string): Promise<Value | undefined> {
     const text = await this.#storage.getItem(`${this.#key}/${name}`);
     if (text === null || text === undefined) return undefined;
-    const value = parsed(text);
-    if (!isValid(value))
-      throw new UnreadableValueError(`The value ${this.#key}/${name} on this device cannot be read.`);
-    return value;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (Reflect.get(Object(value), "format") === format && Array.isArray(Reflect.get(Object(value), array)))
+        return value as Value;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+    throw new UnreadableValueError(`The value ${this.#key}/${name} on this device cannot be read.`);
   }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isKeptOutbox(value: unknown): value is { readonly edits: readonly Edit[] } {
-  return isFormat(value) && "edits" in value && Array.isArray(value.edits);
-}
-
-function isKeptCopy(value: unknown): value is ListCopy {
-  return isFormat(value) && "token" in value && "items" in value && Array.isArray(value.items);
-}
-
-function isFormat(value: unknown): value is { readonly format: number } {
-  return typeof value === "object" && value !== null && "format" in value && value.format === format;
 }

@@ -142,7 +142,7 @@ export class Reply {
   async refusal(): Promise<ErrorReply & { readonly currentText: string | undefined }> {
     const { status, statusText } = this.#response;
     const text = await this.text(errorLengthMax);
-    const isJson = /\bjson$/.test(this.mediaType);
+    const isJson = this.mediaType.endsWith("json");
     const members = isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;

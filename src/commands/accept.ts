@@ -7,22 +7,14 @@ import { realPathOf } from "../engines/sqlite/open-store.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-record.ts";
-import { asTyped } from "../terminal/program-name.ts";
-import { defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, printLine, remark } from "./output.ts";
+import { defineCommand } from "./command-line/command.ts";
+import { CommandError, UsageError } from "./command-line/errors.ts";
+import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
-import {
-  followLink,
-  parseStoreOrPath,
-  requireFile,
-  storeFlag,
-  storeOf,
-  withStoreAdvice,
-} from "./stores/store-setting.ts";
-import { describeSummary } from "./stores/store-summary.ts";
+import { requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
+import { describeSummary } from "./stores/store-writer.ts";
 
-export const accept = defineCommand(
+export const command = defineCommand(
   {
     name: "accept",
     parameters: "[STORE]",
@@ -36,11 +28,10 @@ export const accept = defineCommand(
       "STORE is a SQLite file. Its items become the store, without the log beside it. The files as they were are kept under another name. Every client learns that this is another history.",
   },
   async (args, environment) => {
-    const [named] = positionalsOf(args, 0, 1, "STORE");
-    const store = named === undefined ? storeOf(args, environment) : parseStoreOrPath(named);
+    const store = storeOf(args, environment, args.positionals[0]);
     if (store.engine !== "sqlite") throw new UsageError("accept works on SQLite files.");
-    const path = followLink(store.path);
-    requireFile(path, `Put the file back, or restore a backup: ${asTyped("restore FILE --force")}`);
+    const { path } = store;
+    requireFile(path);
     if (!isInDoubt(path)) {
       remark(`Nothing to accept: the files of ${path} belong together.`);
       return 0;

@@ -6,34 +6,26 @@ import { join } from "node:path";
 import { realPathOf } from "../engines/sqlite/open-store.ts";
 import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, lostOutput, printLine, remark } from "./output.ts";
+import { defineCommand } from "./command-line/command.ts";
+import { CommandError, UsageError } from "./command-line/errors.ts";
+import { jsonSummaryFlag, lostOutput, printLine, remark } from "./command-line/output.ts";
+import { followLink, forceFlag } from "./files/file-argument.ts";
+import { standardOutput, writeAll } from "./files/write-all.ts";
 import { copyStore, isSameFile, withStoreLock } from "./stores/store-copy.ts";
-import {
-  followLink,
-  type KeptStore,
-  openSnapshot,
-  replaceFlag,
-  requireFile,
-  storeFlag,
-  storeOf,
-} from "./stores/store-setting.ts";
-import { describeSummary } from "./stores/store-summary.ts";
-import type { StoreSummary } from "./stores/store-writer.ts";
-import { standardOutput, writeAll } from "./write-all.ts";
+import { type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
+import { describeSummary, type StoreSummary } from "./stores/store-writer.ts";
 
-export const backup = defineCommand(
+export const command = defineCommand(
   {
     name: "backup",
     parameters: "[FILE]",
     summary: "save the store to a file, also while the service runs",
-    flags: [storeFlag, replaceFlag("backup"), jsonSummaryFlag],
+    flags: [storeFlag, forceFlag, jsonSummaryFlag],
     notes:
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
   },
   async (args, environment) => {
-    const [file = `todoitems-${timeStamp(new Date())}.db`] = positionalsOf(args, 0, 1, "FILE");
+    const [file = `todoitems-${timeStamp(new Date())}.db`] = args.positionals;
     const store = storeOf(args, environment);
     if (file === "-" && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the backup itself is printed.");
@@ -49,12 +41,13 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
   if (store.engine === "sqlite" && isSameFile(store.path, path))
     throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
   const refuse = () => {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-      throw new CommandError(`${path} is a folder. Name a file in it, such as ${join(path, "backup.db")}`);
-    if (existsSync(path) && !force)
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && !found.isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
+    if (found && !force)
       throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
-    if (existsSync(path)) requireFile(path);
-    refuseLog(path);
+    const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
+    if (log !== undefined)
+      throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
   };
   refuse();
   const lock = `${realPathOf(path)}-lock`;
@@ -74,13 +67,6 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
   });
 }
 
-/** Throws if there is a log beside a path where a new store will be. It belongs to a store that was there. */
-function refuseLog(path: string): void {
-  const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
-  if (log !== undefined)
-    throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
-}
-
 /** Writes the backup to a temporary file first, so that only a complete and verified backup is sent. */
 async function toOutput(store: KeptStore): Promise<StoreSummary> {
   if (process.stdout.isTTY)
@@ -91,20 +77,12 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
   try {
     const path = join(folder, "backup.db");
     const summary = await copyStore(await openSnapshot(store), path);
-    await print(path);
+    for await (const bytes of Bun.file(path).stream())
+      await writeAll(standardOutput, bytes).catch((error: unknown) => {
+        throw lostOutput(error);
+      });
     return summary;
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Writes a file to standard output, no faster than the reader reads. */
-async function print(path: string): Promise<void> {
-  for await (const bytes of Bun.file(path).stream()) {
-    try {
-      await writeAll(standardOutput, bytes);
-    } catch (error) {
-      throw lostOutput(error);
-    }
   }
 }

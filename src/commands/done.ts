@@ -1,57 +1,28 @@
 // `todoitems done`: marks items as done, or as not done.
 
-import type { Stored } from "../client/client-options.ts";
-import { isTodoError } from "../client/errors.ts";
-import type { TodoClient } from "../client/todo-client.ts";
-import { doneMark } from "../items/done-mark.ts";
-import { defineCommand, positionalsOf } from "./command.ts";
-import { connect } from "./connect.ts";
-import { connectionFlags } from "./connection-flags.ts";
-import { eachInTurn } from "./each-in-turn.ts";
-import { doneFieldOf, setFields, titleOf } from "./fields.ts";
-import { findItems } from "./find-item.ts";
-import { otherDoneFlags } from "./other-words.ts";
-import { jsonFlag, printLine } from "./output.ts";
+import { withKnownFields } from "../items/known-fields.ts";
+import { defineCommand } from "./command-line/command.ts";
+import { jsonFlag, printLine } from "./command-line/output.ts";
+import { fieldNames, titleOf } from "./items/fields.ts";
+import { findItems, idNotes } from "./items/find-items.ts";
+import { connect } from "./service/connect.ts";
+import { connectionFlags } from "./service/connection-flags.ts";
 
-export const done = defineCommand(
+export const command = defineCommand(
   {
     name: "done",
     parameters: "ID…",
     summary: "mark items as done",
-    flags: [
-      { name: "undo", placeholder: "", meaning: "mark them as not done", triedInstead: otherDoneFlags },
-      jsonFlag,
-      ...connectionFlags,
-    ],
+    flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag, ...connectionFlags],
+    notes: idNotes,
   },
   async (args, environment) => {
-    const prefixes = positionalsOf(args, 1, Number.POSITIVE_INFINITY, "ID");
     const client = await connect(args, environment);
-    const isDone = !args.has("undo");
-    const found = await findItems(client, prefixes, "No item was changed.");
-    for await (const [{ id }, item] of eachInTurn(found, "marked", (stored) => mark(client, stored, isDone)))
-      await printLine(args.has("json") ? item : `${isDone ? "Done" : "Not done"}: ${titleOf(id, item)}`);
+    const done = !args.has("undo");
+    for (const { id } of await findItems(client, args.positionals)) {
+      const { item } = await client.change(id, (json) => withKnownFields(json, { done }, fieldNames));
+      await printLine(args.has("json") ? item : `${done ? "Done" : "Not done"}: ${titleOf(id, item)}`);
+    }
     return 0;
   },
 );
-
-const attemptsMax = 5;
-
-/**
- * Sets the done-mark of one item, and returns the item's new text. If somebody else changes the item between our
- * read and our write, reads the item again and retries, up to `attemptsMax` attempts.
- */
-async function mark(client: TodoClient<string>, stored: Stored<string>, isDone: boolean): Promise<string> {
-  let { item, etag } = stored;
-  for (let attempt = 1; ; attempt++) {
-    const { name, value } = doneFieldOf(item);
-    const marked = setFields(item, [{ name, json: doneMark(isDone, value) }]);
-    try {
-      if (marked !== item) await client.update(marked, { ifMatch: etag });
-      return marked;
-    } catch (error) {
-      if (!isTodoError(error, "PreconditionFailedError") || attempt === attemptsMax) throw error;
-      ({ item, etag } = await client.get(stored.id));
-    }
-  }
-}

@@ -1,82 +1,74 @@
 // `todoitems healthcheck`: asks a service, usually the one on this machine, whether it is ready. Container engines and
 // monitors run this command.
 
+import { isIPv6 } from "node:net";
+import { addressesOf } from "../serve/loopback.ts";
 import { readSettings } from "../serve/settings.ts";
-import type { Settings } from "../serve/settings-table.ts";
-import { variableOf } from "../terminal/environment.ts";
+import type { Environment } from "../terminal/environment.ts";
 import { parseFlags } from "../terminal/flags.ts";
-import { asTyped } from "../terminal/program-name.ts";
-import { type Command, UsageError } from "./command.ts";
-import { connectionVariables } from "./connection-flags.ts";
-import { CommandError } from "./failure.ts";
-import { printLine } from "./output.ts";
-import { askHealth, ownUrl } from "./own-service.ts";
-import { completeUrl, isOnThisMachine, serveCommandFor, takeAddress, withUsualPort } from "./server-address.ts";
-import { settingFlags } from "./setting-flags.ts";
-import { describeUnknownVariables } from "./unknown-variables.ts";
+import { printable } from "../terminal/text.ts";
+import type { Command } from "./command-line/command.ts";
+import { CommandError, UsageError } from "./command-line/errors.ts";
+import { printLine } from "./command-line/output.ts";
+import { settingFlags } from "./command-line/setting-flags.ts";
+import { connectionVariables } from "./service/connection-flags.ts";
+import { isOnThisMachine, parseServer } from "./service/server-address.ts";
 
-/**
- * The settings that decide where the service listens. The help lists only these, but all other settings are accepted
- * too.
- */
-const addressFlags = ["host", "port", "https-port"];
+/** A check of the store may take some seconds. After this time, the service counts as hanging. */
+const responseMs = 5_000;
 
-const serverVariable = variableOf("server");
-
-const advice = "give the address alone, as in healthcheck VALUE";
-const acceptedFlags = settingFlags.map((flag) => ({ ...flag, triedInstead: { server: advice, s: advice } }));
-
-export const healthcheck: Command = {
+export const command: Command = {
   name: "healthcheck",
   parameters: "[URL]",
   summary: "ask the service on this machine whether it is ready",
-  flags: settingFlags.filter(({ name }) => addressFlags.includes(name)),
+  flags: settingFlags.filter(({ name }) => ["host", "port", "https-port"].includes(name)),
   notes:
-    "Without URL, it finds the address from the settings of serve, in flags and environment variables. TODOITEMS_SERVER is not one of them. Exit codes: 0 the service is ready, 1 it is not ready or does not answer, 2 usage error.",
+    "Without URL, it finds the address from the settings of serve, in flags and environment variables. TODOITEMS_SERVER is not one of them. Exit codes: 0 the service is ready, 1 it is not ready or does not respond, 2 usage error.",
   example: "healthcheck --port 8080",
   async run(args, environment) {
-    const { values, problems, positionals } = parseFlags(acceptedFlags, args);
+    const { positionals, problems } = parseFlags(settingFlags, args);
+    const [named, unexpected] = positionals;
     if (problems.length > 0) throw new UsageError(problems.join("\n"));
-    const { url: named, rest } = takeAddress(acceptedFlags, args);
-    if (positionals.length > 1)
-      throw new UsageError(`${positionals[1]}: unexpected argument. This command takes one URL.`);
-    const result = readSettings(rest, environment, connectionVariables);
-    if ("problems" in result) throw new UsageError(result.problems.join("\n"));
-    const url = named ?? addressOf(result.settings);
-    const { state, detail } = await askHealth(url, { trusts: named === undefined || isOnThisMachine(named) });
-    if (state !== "ready") {
-      // An address on the command line says clearly which service is meant.
-      const isNamed = named !== undefined || addressFlags.some((flag) => values.has(flag));
-      const server = isNamed ? undefined : environment[serverVariable];
-      const reason = `${url}: ${detail}.${state === "silent" ? ` ${findAdvice(url, named)}` : ""}`;
-      const remarks = [...unusedServer(server, url), ...describeUnknownVariables(environment)];
-      throw new CommandError([reason, ...remarks].join("\n"));
-    }
+    if (unexpected !== undefined) throw new UsageError(`Unexpected argument: ${unexpected}`);
+    const url = named === undefined ? ownAddress(args, environment) : parseServer(named);
+    const status = await askStatus(url);
+    if (status !== "ready") throw new CommandError(`${url}: ${printable(status)}`);
     await printLine("ready");
     return 0;
   },
 };
 
-/** `named` is the address that the user gave, if any. With --port 80, `url` has no port either, but none is missing. */
-function findAdvice(url: URL, named: URL | undefined): string {
-  const meant = named?.pathname === "/" ? withUsualPort(named) : undefined;
-  if (meant) return `This is port 80. Did you mean ${meant}?`;
-  const isHere = isOnThisMachine(url) && url.pathname === "/";
-  return `Check that the service is running${isHere ? `; ${serveCommandFor(url)} starts it` : ""}. If it is elsewhere, give its --port, or its address, as in: ${asTyped("healthcheck http://127.0.0.1:8080/")}`;
+/** What the service says about itself, or why it says nothing. Fields that this program does not know are ignored. */
+async function askStatus(base: URL): Promise<string> {
+  try {
+    const response = await fetch(new URL("health/ready", base), {
+      proxy: false,
+      redirect: "manual",
+      signal: AbortSignal.timeout(responseMs),
+      // This machine need not trust its own service: the certificate may be for the public name only.
+      tls: { rejectUnauthorized: !isOnThisMachine(base) },
+    });
+    const body: unknown = await response.json().catch(() => undefined);
+    const status = typeof body === "object" && body !== null && "status" in body ? String(body.status) : undefined;
+    if (response.ok && status === "ready") return status;
+    return `not ready: it returns ${response.status}${status === undefined ? "" : ` (${status})`}.`;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (error.name === "TimeoutError") return `there was no response within ${responseMs / 1_000} s.`;
+    return `it cannot be reached (${"code" in error ? error.code : error.message}). Check that the service is running, and give its --port or its address.`;
+  }
 }
 
-/**
- * Other commands use TODOITEMS_SERVER, but this command does not. If the variable names a service other than `url`,
- * says how to ask that service.
- */
-function unusedServer(server: string | undefined, url: URL): string[] {
-  if (!server || completeUrl(server)?.origin === url.origin) return [];
-  return [`${serverVariable} is not used here. To ask that service: ${asTyped(`healthcheck ${server}`)}`];
-}
-
-function addressOf(settings: Settings): URL {
-  const { port, httpsPort } = settings;
-  const [scheme, number] = port === undefined ? (["https", httpsPort] as const) : (["http", port] as const);
-  if (!number) throw new UsageError("A port that the system picks is not known here. Give the real one with --port.");
-  return ownUrl(scheme, settings, number);
+/** The address by which this machine reaches the service with these settings. */
+function ownAddress(args: readonly string[], environment: Environment): URL {
+  const result = readSettings(args, environment, connectionVariables);
+  if ("problems" in result) throw new UsageError(result.problems.join("\n"));
+  const { host, port = 0, httpsPort = 0 } = result.settings;
+  const number = port || httpsPort;
+  if (number === 0)
+    throw new UsageError("A port that the system picks is not known here. Give the real one with --port.");
+  // These two stand for every address of the machine.
+  const address = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? addressesOf(host)[0] ?? host;
+  const scheme = port ? "http" : "https";
+  return new URL(`${scheme}://${isIPv6(address) ? `[${address}]` : address}:${number}/`);
 }

@@ -4,32 +4,23 @@
 import { existsSync } from "node:fs";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
-import { asTyped } from "../terminal/program-name.ts";
-import { defineCommand, positionalsOf, UsageError } from "./command.ts";
-import { CommandError } from "./failure.ts";
-import { jsonSummaryFlag, printLine, remark } from "./output.ts";
+import { defineCommand } from "./command-line/command.ts";
+import { CommandError, UsageError } from "./command-line/errors.ts";
+import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
+import { followLink, forceFlag } from "./files/file-argument.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
-import { restorePostgres } from "./stores/restore-postgres.ts";
 import { isSameFile } from "./stores/store-copy.ts";
 import { type Replaced, replaceStore } from "./stores/store-replacement.ts";
-import {
-  describeStore,
-  filledStoreFlag,
-  followLink,
-  forceFlag,
-  requireFile,
-  storeOf,
-  withStoreAdvice,
-} from "./stores/store-setting.ts";
-import { describeSummary } from "./stores/store-summary.ts";
+import { describeStore, requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
+import { describeSummary } from "./stores/store-writer.ts";
 
-export const restore = defineCommand(
+export const command = defineCommand(
   {
     name: "restore",
     parameters: "FILE",
     summary: "replace the store with a backup",
     flags: [
-      filledStoreFlag,
+      storeFlag,
       { ...forceFlag, meaning: "replace a store that exists; it is kept under another name" },
       jsonSummaryFlag,
     ],
@@ -37,16 +28,17 @@ export const restore = defineCommand(
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
   },
   async (args, environment) => {
-    const [named = ""] = positionalsOf(args, 1, 1, "FILE");
-    const file = followLink(named);
+    const file = followLink(args.positionals[0] ?? "");
     const store = storeOf(args, environment);
     const startedAt = performance.now();
-    requireFile(file, `Name a backup, as in: ${asTyped("restore FILE")}`);
+    requireFile(file);
     const force = args.has("force");
-    const summary: Replaced =
-      store.engine === "sqlite"
-        ? await toSqlite(file, store.path, force)
-        : await restorePostgres(openBackup(file), store, force);
+    let summary: Replaced;
+    if (store.engine === "sqlite") summary = await toSqlite(file, store.path, force);
+    else {
+      const { restorePostgres } = await import("./stores/restore-postgres.ts");
+      summary = await restorePostgres(openBackup(file), store, force);
+    }
     if (args.has("json")) await printLine(JSON.stringify(summary));
     else remark(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}`);
     return 0;

@@ -2,11 +2,11 @@
 
 import { serve } from "../serve/serve.ts";
 import { leaveTerminal } from "../terminal/leave-terminal.ts";
-import type { Command } from "./command.ts";
-import { connectionVariables } from "./connection-flags.ts";
-import { settingFlags } from "./setting-flags.ts";
+import type { Command } from "./command-line/command.ts";
+import { settingFlags } from "./command-line/setting-flags.ts";
+import { connectionVariables } from "./service/connection-flags.ts";
 
-export const serveCommand: Command = {
+export const command: Command = {
   name: "serve",
   parameters: "",
   summary: "run the service",

@@ -1,5 +1,5 @@
 // The scripts, styles and icons of the page and of the reference. Bun bundles the scripts and styles from the sources.
-// A single executable has no sources: it contains the finished assets, which `npm run build:executables` makes with the
+// A single executable has no sources: it contains the finished assets, which `npm run release -- --only executables` makes with the
 // same functions.
 
 import { readFile } from "node:fs/promises";

@@ -21,7 +21,7 @@ import type { Settings } from "./settings-table.ts";
 import { explainUsersError } from "./users-advice.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
-export class StartError extends Error {
+class StartError extends Error {
   override readonly name = "StartError";
   readonly exitCode: number;
 

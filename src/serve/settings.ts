@@ -78,7 +78,7 @@ function given({ name, placeholder }: FlagShape, texts: readonly string[] = []):
 const prefix = "TODOITEMS_";
 
 /** Names the variables that look like settings, but that neither `serve` nor another command reads. */
-export function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
+function unknownVariables(environment: Environment, otherVariables: readonly string[]): string[] {
   const known = new Set([...Object.values(definitions).map(({ flag }) => variableOf(flag)), ...otherVariables]);
   const unknown = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.has(name));
   return unknown.map((name) => {

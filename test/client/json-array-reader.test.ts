@@ -48,19 +48,20 @@ describe("JsonArrayReader", () => {
   });
 
   const refused: Readonly<Record<string, string>> = {
-    "": "it ends at the beginning",
-    "{}": 'expected an array of objects, found "" and "{" at the beginning',
-    "[": "it ends at the beginning",
-    "[{}": "it ends after item 1",
+    "": "expected an array of objects at the beginning, it ends there",
+    "{}": 'at the beginning, found "{"',
+    "[": 'at the beginning, found "["',
+    "]": 'at the beginning, found "]"',
+    "[{}": "expected a comma or a closing bracket after item 1, it ends there",
     '[{"a":"': "it ends inside item 1",
-    "[{},": "it ends after item 1",
-    "[{},]": "it ends after item 1",
-    "[,{}]": 'found "[," and "{" at the beginning',
-    "[{}{}]": 'expected a comma and an object, or the end of the array, found "" and "{" after item 1',
-    "[1]": 'expected an array of objects, found "[1]" at the beginning',
-    "[{}]]": "it ends after item 1",
-    "[{}],{}": 'found "]," and "{" after item 1',
-    "<html>": 'expected an array of objects, found "<html>" at the beginning',
+    "[{},": 'after item 1, found ","',
+    "[{},]": 'after item 1, found ",]"',
+    "[,{}]": 'at the beginning, found "[,{"',
+    "[{}{}]": 'after item 1, found "{"',
+    "[1]": 'at the beginning, found "[1]"',
+    "[{}]]": 'after item 1, found "]]"',
+    "[{}],{}": 'after item 1, found "],{"',
+    "<html>": 'expected an array of objects at the beginning, found "<html>"',
   };
   test.each(Object.entries(refused))("refuses %s, and says where the mistake is", (text, message) => {
     expect(() => read([text])).toThrow(NotAnArrayError);

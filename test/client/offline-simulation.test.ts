@@ -34,8 +34,8 @@ const breaks: readonly Break[] = [
   {
     name: "a call resolves before the outbox is written",
     file: "offline-engine.ts",
-    from: "await this.#kept?.writeOutbox(next);",
-    to: "void this.#kept?.writeOutbox(next).catch(() => {});",
+    from: "await this.#values?.writeOutbox(next);",
+    to: "void this.#values?.writeOutbox(next).catch(() => {});",
   },
   {
     name: "the outbox on the device does not say that an edit may have been stored",
@@ -46,14 +46,14 @@ const breaks: readonly Break[] = [
   {
     name: "a change is sent without If-Match",
     file: "edit-sender.ts",
-    from: "requests.update(id, mine, { ifMatch })",
-    to: "requests.update(id, mine, {})",
+    from: '"PUT", id, { ifMatch }, mine)',
+    to: '"PUT", id, {}, mine)',
   },
   {
     name: "a removal is sent without If-Match",
     file: "edit-sender.ts",
-    from: "requests.remove(id, { ifMatch })",
-    to: "requests.remove(id, {})",
+    from: '"DELETE", id, { ifMatch })',
+    to: '"DELETE", id, {})',
   },
   {
     name: "a change whose response was lost is sent again, although somebody put the old value back",
@@ -76,7 +76,7 @@ const breaks: readonly Break[] = [
   {
     name: "edits for another store are sent without a question",
     file: "edit-sender.ts",
-    from: "epoch !== undefined && epoch !== this.#connected.epoch",
+    from: "epoch !== undefined && epoch !== now",
     to: "false",
   },
   {
@@ -87,9 +87,9 @@ const breaks: readonly Break[] = [
   },
   {
     name: "two tabs keep one outbox",
-    file: "offline-list.ts",
-    from: "if (this.#locks === undefined) return",
-    to: "if (this.#locks !== null) return",
+    file: "offline-engine.ts",
+    from: "if (locks === undefined) await",
+    to: "if (locks !== null) await",
   },
 ];
 

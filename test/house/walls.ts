@@ -47,7 +47,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
       ...["description", "serve", "terminal"],
     ],
-    packages: runtime,
+    packages: /^(?:node:|bun(?::|$)|papaparse$)/,
   },
   "main.ts": { rooms: ["commands", "serve", "terminal"], packages: none },
 };

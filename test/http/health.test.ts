@@ -1,4 +1,4 @@
-// Tests the health checks. test/faults/postgres-outage.test.ts tests their answers while the store is unavailable.
+// Tests the health checks. test/faults/postgres-outage.long.test.ts tests their answers while the store is unavailable.
 
 import { describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";

@@ -2,14 +2,14 @@
 
 import { expect, test } from "bun:test";
 import { manPage } from "../../packaging/man-page.ts";
-import { commands } from "../../src/commands/command-list.ts";
+import { allCommands } from "../../src/commands/command-line/command-list.ts";
 
-const page = manPage(new Date("2026-11-16"));
+const page = await manPage(new Date("2026-11-16"));
 const groff = Bun.which("groff");
 
-test("the manual page describes every command and every flag", () => {
+test("the manual page describes every command and every flag", async () => {
   const plain = page.replaceAll("\\-", "-");
-  for (const { name, flags } of commands) {
+  for (const { name, flags } of await allCommands()) {
     expect(plain).toContain(`.SS todoitems ${name}`);
     for (const flag of flags) expect(plain).toContain(`--${flag.name}\\fR`);
   }

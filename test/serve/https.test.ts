@@ -276,13 +276,11 @@ describe("HTTPS", () => {
     }
   });
 
-  test("the command todoitems certificate says how to trust the authority on every platform", async () => {
+  test("the command todoitems certificate shows the authority", async () => {
     const { exitCode, stdout } = await runProgram("certificate", { environment });
     expect(exitCode).toBe(0);
     expect(stdout).toContain(authority);
     expect(stdout).toContain("Name         CN=localhost\n");
-    for (const platform of ["Windows", "macOS", "Linux", "Android", "iOS simulator", ".NET"])
-      expect(stdout).toContain(`\n${platform}`);
   });
 });
 

@@ -1,5 +1,5 @@
-// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipes for
-// React and TanStack Query are also run in Chromium with a real service.
+// The code in docs/client.md: each example is cut out of the page and compiled in a strict project. The recipe for React,
+// and those for TanStack Query in examples/works-with/, are also run in Chromium with a real service.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -47,14 +47,15 @@ function codeBlocks(language: string): string[] {
   );
 }
 
-/** The recipes that run in a browser, with the address of the test's service in place of the one on the page. */
+/** The recipes that run in a browser, with the address of the test's service in place of their own. */
 function readRecipes(): [react: string, query: string, liveQuery: string] {
-  const recipes = codeBlocks("tsx")
-    .filter((code) => !code.includes("react-native"))
-    .map((code) => code.replace("http://localhost:5000/", program.origin));
-  const [react = "", query = "", liveQuery = ""] = recipes;
-  expect(recipes).toHaveLength(3);
-  return [react, query, liveQuery];
+  const [react = "", ...others] = codeBlocks("tsx").filter((code) => !code.includes("react-native"));
+  expect(others).toEqual([]);
+  const [query = "", liveQuery = ""] = ["tanstack-query.tsx", "tanstack-query-live.tsx"].map((name) =>
+    readFileSync(join(projectFolder, "examples/works-with", name), "utf8"),
+  );
+  const here = (code: string) => code.replace("http://localhost:5000/", program.origin);
+  return [here(react), here(query), here(liveQuery)];
 }
 
 /** Declares the names that the examples use without declaring them. */

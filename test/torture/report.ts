@@ -56,12 +56,12 @@ export function withFigures(document: string, figures: Figures): string {
 
 function markdownReport(figures: Figures): string {
   const minutes = Math.round(figures.parts.reduce((sum, { seconds }) => sum + seconds, 0) / 60);
-  const rows = figures.parts.map((part) => `| ${[...cells(part), remarkOf(part)].join(" | ")} |`);
+  const rows = figures.parts.map((part) => `| ${cells(part).join(" | ")} |`);
   return [
     `\`${figures.command}\` on ${figures.date}, ${minutes} minutes, seed ${figures.seed}. A fault is a kill, a failed sync, a power cut, a damaged file and so on. *Lost* counts answered writes that were gone; *wrong* counts other broken promises.`,
     "",
-    `| ${[...columns, "more"].join(" | ")} |`,
-    "|---|--:|--:|--:|--:|--:|---|",
+    `| ${columns.join(" | ")} |`,
+    "|---|--:|--:|--:|--:|--:|",
     ...rows,
   ].join("\n");
 }
@@ -69,13 +69,6 @@ function markdownReport(figures: Figures): string {
 function cells({ name, seconds, skipped, operations, faults, lost, wrong }: PartFigures): string[] {
   if (skipped !== undefined) return [name, "skipped", "", "", "", ""];
   return [name, ...[Math.round(seconds), operations, faults, lost, wrong].map((number) => number.toLocaleString("en"))];
-}
-
-function remarkOf({ skipped, notes, findings }: PartFigures): string {
-  return [skipped ?? listOf(notes), ...findings.slice(0, 3)]
-    .filter((text) => text !== "")
-    .join("; ")
-    .replaceAll("|", "\\|");
 }
 
 function listOf(notes: Readonly<Record<string, number>>): string {

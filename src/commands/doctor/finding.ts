@@ -18,18 +18,8 @@ export interface Subject {
   readonly settings: Settings;
   readonly environment: Environment;
   readonly args: readonly string[];
-  /** The address that clients use, if there is a proxy in front of the service. */
-  readonly publicUrl: URL | undefined;
 }
 
-export function pass(text: string): Finding {
-  return { verdict: "pass", text };
-}
-
-export function warn(text: string, hint: string): Finding {
-  return { verdict: "warn", text, hint };
-}
-
-export function fail(text: string, hint: string): Finding {
-  return { verdict: "fail", text, hint };
-}
+export const pass = (text: string): Finding => ({ verdict: "pass", text });
+export const warn = (text: string, hint: string): Finding => ({ verdict: "warn", text, hint });
+export const fail = (text: string, hint: string): Finding => ({ verdict: "fail", text, hint });

@@ -17,11 +17,7 @@ export async function checkPostgres(address: PostgresAddress): Promise<CheckRepo
       if (fault !== undefined) report.finding(`version ${row.version}, item ${row.id}: ${fault}`);
     }
     for (const finding of await snapshot.findings()) report.finding(finding);
-    report.fact("Items", snapshot.itemCount.toLocaleString("en"));
-    report.fact(
-      "Rows",
-      `${rowCount.toLocaleString("en")}, with ${(rowCount - snapshot.itemCount).toLocaleString("en")} of deleted items`,
-    );
+    report.rows(rowCount, snapshot.itemCount);
     return report;
   } finally {
     await snapshot.close();

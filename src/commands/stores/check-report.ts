@@ -4,6 +4,7 @@ import { labelledRows } from "../../terminal/wrapped-text.ts";
 
 /** More findings than this are only counted. */
 const findingsShown = 20;
+const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 export class CheckReport {
   readonly facts: [label: string, text: string][] = [];
@@ -12,6 +13,12 @@ export class CheckReport {
 
   fact(label: string, text: string): void {
     this.facts.push([label, text]);
+  }
+
+  rows(rowCount: number, itemCount: number): void {
+    const deletedCount = rowCount - itemCount;
+    this.fact("Items", itemCount.toLocaleString("en"));
+    this.fact("Rows", `${rowCount.toLocaleString("en")}, with ${deletedCount.toLocaleString("en")} of deleted items`);
   }
 
   finding(text: string): void {
@@ -31,4 +38,9 @@ export class CheckReport {
       ...(moreCount > 0 ? [`  and ${moreCount.toLocaleString("en")} more`] : []),
     ];
   }
+}
+
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`;
 }

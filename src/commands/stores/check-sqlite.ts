@@ -11,11 +11,8 @@ import { checkOwner } from "../../engines/sqlite/schema.ts";
 import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { StoreRow } from "../../engines/sqlite/store-row.ts";
-import { hasExportName } from "../../files/export-name.ts";
-import { isCompressed } from "../../files/not-text.ts";
-import { asTyped, asWord } from "../../terminal/program-name.ts";
-import { CheckReport } from "./check-report.ts";
-import { formatBytes } from "./store-summary.ts";
+import { asWord } from "../../terminal/program-name.ts";
+import { CheckReport, formatBytes } from "./check-report.ts";
 
 /**
  * SQLite puts this heading before its findings about a database. Only one database is open, so the heading is removed.
@@ -77,15 +74,9 @@ function refuseForeign(path: string): void {
   } finally {
     closeSync(file);
   }
-  if (isCompressed(start))
-    throw new StoreError(
-      `${path}: this file is compressed. Unpack it first, for example with gunzip, and name the result.`,
-    );
-  const hasMark = start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo";
-  if (hasMark) return;
-  const advice = hasExportName(path) ? ` To add the items of an export, use: ${asTyped(`import ${asWord(path)}`)}` : "";
+  if (start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo") return;
   throw new StoreError(
-    `${path}: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup.${advice}`,
+    `${path}: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup that is not compressed.`,
   );
 }
 
@@ -118,11 +109,7 @@ function checkRows(database: Database, path: string, report: CheckReport): RowSu
   } catch (error) {
     report.finding(`the rows after version ${last} cannot be read: ${damageOf(error, path)}`);
   }
-  report.fact("Items", itemCount.toLocaleString("en"));
-  report.fact(
-    "Rows",
-    `${rowCount.toLocaleString("en")}, with ${(rowCount - itemCount).toLocaleString("en")} of deleted items`,
-  );
+  report.rows(rowCount, itemCount);
   return { rowCount, checksumSum };
 }
 

@@ -4,9 +4,9 @@
 import type { Change, PlannedChange } from "../../collection/engine.ts";
 import { replaceItems } from "../../engines/postgres/postgres-replacement.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { CommandError } from "../failure.ts";
-import { interruptible, untilAborted } from "../interruptible.ts";
-import { countOf } from "../output.ts";
+import { CommandError } from "../command-line/errors.ts";
+import { countOf } from "../command-line/output.ts";
+import { interruptible, untilAborted } from "../files/interruptible.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
 import { describeStore, type KeptStore } from "./store-setting.ts";
@@ -33,7 +33,7 @@ async function write(
   force: boolean,
   signal: AbortSignal,
 ): Promise<StoreSummary> {
-  const bar = new ProgressBar(process.stderr);
+  const bar = new ProgressBar();
   const written = new RowsHash();
   let hash = "";
   const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;

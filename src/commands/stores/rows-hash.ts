@@ -2,7 +2,7 @@
 // character.
 
 import type { Change } from "../../collection/engine.ts";
-import { CommandError } from "../failure.ts";
+import { CommandError } from "../command-line/errors.ts";
 import { ItemHash } from "../transfer/item-hash.ts";
 
 export class RowsHash {

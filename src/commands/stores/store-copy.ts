@@ -11,9 +11,9 @@ import { StoreLock } from "../../engines/sqlite/store-lock.ts";
 import { modeLike } from "../../files/private-file.ts";
 import { syncFolder } from "../../files/synced-file.ts";
 import { definitions } from "../../serve/settings-table.ts";
-import { interruptible } from "../interruptible.ts";
+import { interruptible } from "../files/interruptible.ts";
+import { unwritable } from "../files/unwritable.ts";
 import { ProgressBar } from "../transfer/progress-bar.ts";
-import { unwritable } from "../unwritable.ts";
 import { removeStore, type StoreSummary, writeStore } from "./store-writer.ts";
 
 /** As long as a service may take to stop: the time for requests in progress, and some for closing the store. */
@@ -36,7 +36,7 @@ export async function copyStore(
   { like, beforeRename = () => {} }: CopyOptions = {},
 ): Promise<StoreSummary> {
   const partial = `${path}.partial`;
-  const bar = new ProgressBar(process.stderr);
+  const bar = new ProgressBar();
   const write = async (signal: AbortSignal) => {
     try {
       const onProgress = (items: number, fraction: number) => bar.update(items, fraction);

@@ -19,11 +19,10 @@ import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteStore } from "../../engines/sqlite/sqlite-store.ts";
 import { syncFolder } from "../../files/synced-file.ts";
 import { timeStamp } from "../../files/time-stamp.ts";
-import { CommandError } from "../failure.ts";
-import { remark } from "../output.ts";
-import { unwritable } from "../unwritable.ts";
+import { CommandError } from "../command-line/errors.ts";
+import { remark } from "../command-line/output.ts";
+import { unwritable } from "../files/unwritable.ts";
 import { copyStore, lockWaitMs, withStoreLock } from "./store-copy.ts";
-
 import type { StoreSummary } from "./store-writer.ts";
 
 /** The summary and, if there was an old store, the path at which it is kept. */

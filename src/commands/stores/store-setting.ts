@@ -1,71 +1,41 @@
 // The store that a command works on. It is set in the same way as for `serve`, with a flag or an environment variable.
 
-import { closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-names.ts";
-import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
-import { isSystemError } from "../../files/system-reason.ts";
+import { systemReason } from "../../files/system-reason.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { withAdvice } from "../../serve/store-advice.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";
-import { type Arguments, UsageError } from "../command.ts";
-import type { Flag } from "../flag.ts";
-import { warnOfUnknownVariables } from "../unknown-variables.ts";
+import type { Arguments, Flag } from "../command-line/command.ts";
+import { UsageError } from "../command-line/errors.ts";
+import { followLink } from "../files/file-argument.ts";
 
 const setting = definitions.store;
 
 /** A store that outlives its process. */
 export type KeptStore = Exclude<StoreAddress, { readonly engine: "memory" }>;
 
-/** `instead` says what to do for people who want to name a service. */
-function storeFlagWith(instead: string): Flag {
-  const advice = `this command works on the store itself, which --store names. ${instead}`;
-  return {
-    name: setting.flag,
-    placeholder: setting.placeholder,
-    examples: ["postgres://", "sqlite:"],
-    meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
-    triedInstead: { server: advice, s: advice, url: advice },
-  };
-}
+export const storeFlag: Flag = {
+  name: setting.flag,
+  placeholder: setting.placeholder,
+  meaning: `the store, as serve takes it; or ${variableOf(setting.flag)} (${setting.default})`,
+};
 
-export const storeFlag = storeFlagWith(
-  "To save the items of a service elsewhere, use the command export with --server",
-);
-
-/** The flag of a command that writes to the store. */
-export const filledStoreFlag = storeFlagWith("To send items to a service, use the command import with --server");
-
-export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace what is there" };
-
-/** The flag that lets a command replace the file that it writes. */
-export function replaceFlag(command: string): Flag {
-  const advice = `give the file alone, as in ${command} VALUE`;
-  return {
-    ...forceFlag,
-    meaning: "replace FILE if it exists",
-    triedInstead: { o: advice, out: advice, output: advice, file: advice },
-  };
-}
-
-export function storeOf(args: Arguments, environment: Environment): KeptStore {
-  warnOfUnknownVariables(environment);
-  return parseStore(args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default));
-}
-
-/** Accepts what `--store` accepts, and also the path of a file. */
-export function parseStoreOrPath(text: string): KeptStore {
-  const kinds = ["sqlite:", "memory:", "postgres:", "postgresql:"];
-  return parseStore(kinds.some((kind) => text.startsWith(kind)) ? text : `sqlite:${text}`);
-}
-
-function parseStore(text: string): KeptStore {
+/** The store that the first argument or --store names. `named` may also be the path of a file. */
+export function storeOf(args: Arguments, environment: Environment, named?: string): KeptStore {
+  if (named !== undefined && args.has(setting.flag))
+    throw new UsageError(`There are two stores, ${named} and the one of --store. Name one.`);
+  const isAddress = named !== undefined && /^(?:sqlite|memory|postgres|postgresql):/.test(named);
+  const text = named === undefined || isAddress ? named : `sqlite:${named}`;
   try {
-    const store = setting.parse(text);
+    const store = setting.parse(
+      text ?? args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default),
+    );
     if (store.engine === "sqlite") return { ...store, path: followLink(store.path) };
     if (store.engine === "postgres") return store;
   } catch (error) {
@@ -82,9 +52,12 @@ export function describeStore(store: KeptStore): string {
 }
 
 export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
-  if (store.engine === "postgres") return PostgresSnapshot.open(store);
-  requireFile(store.path);
-  return withStoreAdvice(store.path, async () => SqliteSnapshot.open(store.path));
+  if (store.engine === "sqlite") {
+    requireFile(store.path);
+    return withStoreAdvice(store.path, async () => SqliteSnapshot.open(store.path));
+  }
+  const { PostgresSnapshot } = await import("../../engines/postgres/postgres-snapshot.ts");
+  return PostgresSnapshot.open(store);
 }
 
 /** Runs an action on a SQLite store. If the store fails, the error also says what to do. */
@@ -99,39 +72,16 @@ export async function withStoreAdvice<Result>(path: string, action: () => Promis
 }
 
 /**
- * Throws if `path` is not an ordinary file, or if this user may not read it. SQLite would make a missing file, and
- * opening a pipe would hang. `advice` is part of the message.
+ * Throws if `path` is not an ordinary file that this user may read. SQLite would make a missing file, and opening a pipe
+ * would hang.
  */
-export function requireFile(path: string, advice = "Name the store with --store sqlite:PATH"): void {
+export function requireFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  // Other commands take - for standard input. A store is read in any order, and more than once.
-  if (path === "-")
-    throw new StoreError(
-      "A store or a backup must be a file, so it cannot come from standard input. Save it as a file first, and name that file.",
-    );
-  if (!found) throw new StoreError(`${path}: there is no such file. ${advice}`);
-  if (found.isDirectory()) throw new StoreError(`${path} is a folder, not a file. ${advice}`);
-  if (!found.isFile()) throw new StoreError(`${path} is a device or a pipe, not a file. ${advice}`);
-  if (!isReadable(path))
-    throw new StoreError(
-      `${path}: this user may not read the file. Run the command as the user of the service, or give this user the right to read it.`,
-    );
-}
-
-function isReadable(path: string): boolean {
+  const fault = !found ? "there is no such file" : !found.isFile() ? "this is not an ordinary file" : undefined;
+  if (fault !== undefined) throw new StoreError(`${path}: ${fault}. Name a store or a backup.`);
   try {
     closeSync(openSync(path, "r"));
-    return true;
   } catch (error) {
-    if (isSystemError(error)) return false;
-    throw error;
+    throw new StoreError(`${path}: ${systemReason(error)}. Run the command as the user of the service.`);
   }
-}
-
-/**
- * The file that a symbolic link leads to. The link itself must not be used: SQLite keeps the log beside the real file,
- * and a rename would replace the link. Any other path is returned unchanged, and so is a link to a missing file.
- */
-export function followLink(path: string): string {
-  return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
 }

@@ -7,7 +7,9 @@ import type { Change } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { writeNewStore } from "../../engines/sqlite/store-writer.ts";
-import { untilAborted } from "../interruptible.ts";
+import { countOf } from "../command-line/output.ts";
+import { untilAborted } from "../files/interruptible.ts";
+import { formatBytes } from "./check-report.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
 
 export interface StoreSummary {
@@ -16,6 +18,12 @@ export interface StoreSummary {
   readonly bytes?: number;
   /** The hash of the items that were read back. `export` prints the same hash for the same items. */
   readonly hash: string;
+}
+
+export function describeSummary({ items, bytes, hash }: StoreSummary, startedAt: number): string {
+  const size = bytes === undefined ? [] : [formatBytes(bytes)];
+  const seconds = `${Math.max(0.1, (performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+  return `${[countOf(items), ...size, seconds].join(", ")}, read back and compared\nHash ${hash}`;
 }
 
 /**

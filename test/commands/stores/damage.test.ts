@@ -9,8 +9,8 @@ import { checkSqlite } from "../../../src/commands/stores/check-sqlite.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
-import { runProgram } from "../../program.ts";
 import { Random } from "../../wire/random.ts";
+import { runHere } from "../command-line.ts";
 import { writeDamageable } from "./damaged-store.ts";
 
 const sectorBytes = 512;
@@ -87,7 +87,7 @@ test("check finds every flipped bit that changes an item", async () => {
 
 /** Runs a command on the damaged store. Fails if it crashes, or ends without a sentence. */
 async function expectSentence(offset: number, command: string, ...args: string[]): Promise<void> {
-  const { exitCode, stdout, stderr } = await runProgram(command, { args, cwd: folder.path });
+  const { exitCode, stdout, stderr } = await runHere([command, ...args], { cwd: folder.path });
   expect([command, offset, [0, 1, 3].includes(exitCode), stdout + stderr]).toEqual([
     command,
     offset,

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { Change } from "../../../src/collection/engine.ts";
-import { CommandError } from "../../../src/commands/failure.ts";
+import { CommandError } from "../../../src/commands/command-line/errors.ts";
 import { compareRows, RowsHash } from "../../../src/commands/stores/rows-hash.ts";
 import { ids, item } from "../../service.ts";
 

@@ -1,5 +1,5 @@
 // What an open store notices when somebody touches its files. The program itself is tested in
-// test/faults/changed-files.test.ts.
+// test/faults/changed-files.ts.
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";

@@ -1,0 +1,87 @@
+// The description of a command: its name, its arguments and its flags. The parser, the help texts and the manual page
+// all use this description.
+
+import type { Environment } from "../../terminal/environment.ts";
+import { type FlagShape, parseFlags } from "../../terminal/flags.ts";
+import { asTyped } from "../../terminal/program-name.ts";
+import { closest } from "../../terminal/suggestion.ts";
+import { UsageError } from "./errors.ts";
+
+export interface Flag extends FlagShape {
+  readonly meaning: string;
+  /** All valid values, if there are only a few. */
+  readonly choices?: readonly string[];
+}
+
+type AllCommands = () => Promise<readonly Command[]>;
+
+export interface Command {
+  readonly name: string;
+  /** The arguments as the help text shows them: `FILE`, `[FILE]` if it may be left out, `ID…` if there may be several. */
+  readonly parameters: string;
+  readonly summary: string;
+  readonly flags: readonly Flag[];
+  /** Shown below the flags in the help text. */
+  readonly notes?: string;
+  /** Shown below the notes, with the name of the program before it. */
+  readonly example?: string;
+  /** Resolves to the exit code. `commands` loads all commands, for the help. */
+  readonly run: (args: readonly string[], environment: Environment, commands: AllCommands) => Promise<number>;
+}
+
+export interface Arguments {
+  readonly positionals: readonly string[];
+  /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */
+  text(flag: string): string | undefined;
+  /** All values of a flag that may be repeated. */
+  texts(flag: string): readonly string[];
+  has(flag: string): boolean;
+}
+
+/** Makes a command from its description and a function that takes parsed arguments. */
+export function defineCommand(
+  description: Omit<Command, "run">,
+  run: (args: Arguments, environment: Environment, commands: AllCommands) => Promise<number>,
+): Command {
+  return {
+    ...description,
+    run: async (args, environment, commands) => run(parseArguments(description, args), environment, commands),
+  };
+}
+
+function parseArguments({ flags, parameters }: Omit<Command, "run">, args: readonly string[]): Arguments {
+  const { values, positionals, problems } = parseFlags(flags, args);
+  const texts = (flag: string) => values.get(flag) ?? [];
+  const wrong = flags.flatMap(({ name, placeholder, choices }) =>
+    texts(name).flatMap((value) => {
+      if (placeholder === "" && value !== "on") return [`--${name}: takes no value`];
+      return choices && !choices.includes(value) ? [`--${name} ${value}: ${expectedOneOf(value, choices)}`] : [];
+    }),
+  );
+  const all = [...problems, ...wrong, ...wrongCount(parameters, positionals)];
+  if (all.length > 0) throw new UsageError(all.join("\n"));
+  return { positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
+}
+
+function wrongCount(parameters: string, positionals: readonly string[]): string[] {
+  const names = parameters.split(" ").filter((name) => name !== "");
+  const missing = names.slice(positionals.length).filter((name) => !name.startsWith("["));
+  if (missing.length > 0) return [`Missing argument: ${missing.join(" ")}`];
+  const unexpected = parameters.includes("…") ? undefined : positionals[names.length];
+  return unexpected === undefined ? [] : [`Unexpected argument: ${unexpected}`];
+}
+
+/** Says which words are possible, and which one was probably meant. */
+export function expectedOneOf(word: string, choices: readonly string[]): string {
+  const meant = closest(word, choices);
+  return `expected one of ${choices.join(", ")}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
+}
+
+/** The message for a word that is not a command. */
+export function unknownCommand(name: string, commandNames: readonly string[]): string {
+  if (name.startsWith("-"))
+    return `${name}: a command comes first, and then its flags, as in: ${asTyped("serve --port 8080")}`;
+  const meant = closest(name, commandNames);
+  const advice = meant === undefined ? `For a list of commands: ${asTyped("help")}` : `Did you mean ${asTyped(meant)}?`;
+  return `There is no command ${name}. ${advice}`;
+}

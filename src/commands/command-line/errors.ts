@@ -1,0 +1,19 @@
+// The errors of commands. Each has the exit code of the program.
+
+/** A failure that the user can fix, such as a file that cannot be imported. Its `cause` may decide the exit code. */
+export class CommandError extends Error {
+  override readonly name: string = "CommandError";
+  readonly exitCode: number = 1;
+}
+
+/** A wrong command, flag or argument. */
+export class UsageError extends CommandError {
+  override readonly name = "UsageError";
+  override readonly exitCode = 2;
+}
+
+/** The service is read-only. It answered as if the write had succeeded, but stored nothing. */
+export class NotKeptError extends CommandError {
+  override readonly name = "NotKeptError";
+  override readonly exitCode = 4;
+}

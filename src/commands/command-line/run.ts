@@ -1,0 +1,33 @@
+// Runs the command that was typed, and prints the reason if it fails.
+
+import type { Environment } from "../../terminal/environment.ts";
+import { asTyped } from "../../terminal/program-name.ts";
+import { unknownCommand } from "./command.ts";
+import { allCommands, commandNames, findCommand } from "./command-list.ts";
+import { UsageError } from "./errors.ts";
+import { describeFailure } from "./failure.ts";
+import { remark, remarkError } from "./output.ts";
+
+/** Resolves to the exit code. */
+export async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
+  try {
+    return await run(words, environment);
+  } catch (error) {
+    const { message, exitCode } = describeFailure(error);
+    remarkError(message);
+    const [name = ""] = words;
+    if (error instanceof UsageError && commandNames.includes(name)) remark(`For help: ${asTyped(`help ${name}`)}`);
+    return exitCode;
+  }
+}
+
+// Without a command, the service runs: `npx todoitems` is all that a newcomer has to type.
+async function run([name = "serve", ...args]: readonly string[], environment: Environment): Promise<number> {
+  const command = await findCommand(name);
+  if (!command) throw new UsageError(unknownCommand(name, commandNames));
+  // Everything after a bare `--` is an argument, never a flag.
+  const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
+  if (flags.includes("--version")) return run(["version"], environment);
+  if (flags.includes("--help") || flags.includes("-h")) return run(["help", command.name], environment);
+  return command.run(args, environment, allCommands);
+}

@@ -1,0 +1,35 @@
+// The flags of all commands that read or change items through a service. `serve` has to know their environment
+// variables too, because it warns about variables that no command reads.
+
+import { variableOf } from "../../terminal/environment.ts";
+import type { Flag } from "../command-line/command.ts";
+
+export const connectionFlags: readonly Flag[] = [
+  {
+    name: "server",
+    short: "s",
+    placeholder: "URL",
+    meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
+  },
+  {
+    name: "user",
+    short: "u",
+    placeholder: "NAME",
+    meaning: "your name, if the service needs credentials; or set TODOITEMS_USER",
+  },
+  {
+    name: "password-file",
+    placeholder: "FILE",
+    meaning: "file with the password in its first line; or set TODOITEMS_PASSWORD to the password",
+  },
+  {
+    name: "form",
+    placeholder: "FORM",
+    meaning: "where the service expects an item's ID: a (in the path) or b (in the body) (b)",
+    choices: ["a", "b"],
+  },
+  { name: "ca", placeholder: "FILE", meaning: "certificate authority to trust for HTTPS, a PEM file" },
+];
+
+/** The password has no flag, because other users can see the arguments of a process. */
+export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];

@@ -1,0 +1,22 @@
+// Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
+
+import { UsageError } from "../command-line/errors.ts";
+
+/** `source` says where the text is from, such as `--server`. It is part of the error message. */
+export function parseServer(text: string, source = ""): URL {
+  const address = /^[0-9]+$/.test(text) ? `127.0.0.1:${text}` : text;
+  const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    throw new UsageError(`${source} ${text}: expected an address such as http://127.0.0.1:5000/`.trimStart());
+  if (url.password !== "")
+    throw new UsageError(
+      "Do not put a password into the address, because other users of this machine can see it. Use --user NAME and TODOITEMS_PASSWORD.",
+    );
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}
+
+/** True for `localhost` and loopback addresses. */
+export function isOnThisMachine({ hostname }: URL): boolean {
+  return /^(?:localhost|127(?:\.[0-9]+){3}|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,13 @@
+// `todoitems version`: prints the version.
+
+import { version } from "../../package.json";
+import { defineCommand } from "./command-line/command.ts";
+import { printLine } from "./command-line/output.ts";
+
+export const command = defineCommand(
+  { name: "version", parameters: "", summary: "print the version", flags: [] },
+  async () => {
+    await printLine(version);
+    return 0;
+  },
+);

@@ -1,0 +1,174 @@
+// Each command once as a process, as users start it. Also what only a process shows: signals, a full disk, a closed
+// pipe, and a terminal.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { Change } from "../../src/collection/engine.ts";
+import { describeFailure } from "../../src/commands/command-line/failure.ts";
+import { copyStore } from "../../src/commands/stores/store-copy.ts";
+import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { eventually } from "../eventually.ts";
+import { programCommand, programEnvironment, runProgram } from "../program.ts";
+import { ids, item } from "../service.ts";
+import { CommandLine } from "./command-line.ts";
+
+let commandLine: CommandLine;
+beforeAll(async () => {
+  commandLine = await CommandLine.start();
+  await commandLine.store(item(ids.one, '"Name":"milk"'));
+  writeFileSync(commandLine.path("items.json"), `[${item(ids.two)}]`);
+  writeFileSync(commandLine.path("users"), "ann:$argon2id$x\n");
+  await (await SqliteEngine.open(commandLine.path("store.db"))).close();
+});
+afterAll(() => commandLine.dispose());
+
+function run(line: string, launcher: readonly string[] = []) {
+  const [command = "", ...args] = line.replace("ORIGIN", commandLine.service.origin).split(" ");
+  return runProgram(command, { args, launcher, environment: commandLine.environment, cwd: commandLine.path(".") });
+}
+
+for (const [line, output] of [
+  ["list", "1111  milk"],
+  ["add bread --field ID=aaaaaaaa-0000-4000-8000-000000000000", "Added: bread (aaaaaaaa)"],
+  ["show milk", "Name  milk"],
+  ["edit bread --name toast", "Changed: toast (aaaaaaaa)"],
+  ["done toast", "Done: toast (aaaaaaaa)"],
+  ["remove toast", "Removed: toast (aaaaaaaa)"],
+  ["export copy.json", "Exported 1 item to copy.json"],
+  ["import items.json", "Imported 1 item: 1 created"],
+  ["backup copy.db --store sqlite:store.db", "Saved copy.db: 0 items"],
+  ["restore copy.db --store sqlite:new.db", "Restored new.db: 0 items"],
+  ["check store.db", "The store is sound."],
+  ["accept store.db", "Nothing to accept"],
+  ["doctor --port 0 --store sqlite:store.db", "0 failed"],
+  ["healthcheck ORIGIN", "ready"],
+  ["user list --users users", "ann"],
+  ["certificate", "Vouches for"],
+  ["help list", "Usage: todoitems list [flags]"],
+  ["version", "1."],
+] as const)
+  test(`todoitems ${line}`, async () => {
+    const { exitCode, stdout, stderr } = await run(line);
+    expect({ exitCode, output: stdout + stderr }).toEqual({ exitCode: 0, output: expect.stringContaining(output) });
+  });
+
+describe.skipIf(process.platform !== "linux")("output that cannot be written", () => {
+  /** Makes standard output a device on which every write fails. */
+  const fullDisk = ["sh", "-c", 'exec "$@" > /dev/full', "sh"];
+  for (const line of ["list", "export", "export --format csv", "backup - --store sqlite:store.db", "version"])
+    test(`todoitems ${line} on a full disk ends with an error`, async () => {
+      expect(await run(line, fullDisk)).toEqual({
+        exitCode: 1,
+        stdout: "",
+        stderr: "error: The output cannot be written: the disk is full.\n",
+      });
+    });
+
+  test("an export to a file that cannot grow fails, and keeps the old file", async () => {
+    await commandLine.store(item(ids.three, `"Notes":"${"n".repeat(200_000)}"`));
+    writeFileSync(commandLine.path("kept.json"), "old");
+    const smallFiles = ["bash", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "bash"];
+    expect(await run("export kept.json --force", smallFiles)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("kept.json cannot be written: the file would be larger than this system allows"),
+    });
+    expect(readFileSync(commandLine.path("kept.json"), "utf8")).toBe("old");
+    expect(existsSync(commandLine.path("kept.json.partial"))).toBe(false);
+    const head = ["bash", "-o", "pipefail", "-c", '"$@" | head -c 10 > /dev/null', "bash"];
+    expect(await run("export", head)).toMatchObject({ stdout: "", stderr: expect.not.stringContaining("rror") });
+  });
+});
+
+describe("Ctrl-C", () => {
+  test("ends an export, keeps the old file, removes the unfinished one and says so", async () => {
+    // A service that sends the first item of its list, and then nothing more.
+    const body = () =>
+      new ReadableStream({
+        async pull(controller) {
+          controller.enqueue(new TextEncoder().encode(`[${item(ids.one)},`));
+          await new Promise(() => {});
+        },
+      });
+    const headers = { "Content-Type": "application/json" };
+    const stalled = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Response(body(), { headers }) });
+    const path = commandLine.path("stalled.json");
+    for (const [signal, exitCode] of [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const) {
+      writeFileSync(path, "[]");
+      const running = Bun.spawn([...programCommand(), "export", path, "--force", "--server", stalled.url.href], {
+        env: programEnvironment(commandLine.environment),
+        stderr: "pipe",
+      });
+      await eventually(() => existsSync(`${path}.partial`));
+      running.kill(signal);
+      expect(await new Response(running.stderr).text()).toBe(`error: Interrupted: ${path} stays as it was.\n`);
+      expect(await running.exited).toBe(exitCode);
+      expect([readFileSync(path, "utf8"), existsSync(`${path}.partial`)]).toEqual(["[]", false]);
+    }
+    await stalled.stop(true);
+  });
+
+  test("ends a backup and leaves no file, however fast the items come", async () => {
+    const giveUpAt = performance.now() + 20_000;
+    const snapshot = {
+      itemCount: 1_000_000,
+      async *items(): AsyncGenerator<Change> {
+        for (let version = 1; performance.now() < giveUpAt; version++) {
+          // The launcher passes Ctrl-C on, so it comes twice.
+          if (version === 3 || version === 4) process.emit("SIGINT", "SIGINT");
+          const id = `00000000-0000-4000-8000-${String(version).padStart(12, "0")}`;
+          yield { id, json: item(id), version, position: version };
+        }
+      },
+      async close() {},
+    };
+    const before = readdirSync(commandLine.path("."));
+    const path = commandLine.path("backup.db");
+    expect(await copyStore(snapshot, path).catch(describeFailure)).toEqual({
+      message: `Interrupted: ${path} was not written.`,
+      exitCode: 130,
+    });
+    expect(readdirSync(commandLine.path("."))).toEqual(before);
+  });
+});
+
+describe("a terminal", () => {
+  test("a password that is typed twice is never shown, and two that differ are refused", async () => {
+    const users = commandLine.path("typed");
+    const type = (...passwords: [string, string]) =>
+      commandLine.runInTerminal(["user", "add", "ann", "--users", users], {
+        answers: [
+          ["Password for ann: ", `${passwords[0]}\r`],
+          ["Repeat the password: ", `${passwords[1]}\r`],
+        ],
+      });
+    const { exitCode, output } = await type("open sesxx\u007f\u007fame", "open sesame");
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringContaining("Added user ann") });
+    expect(output).not.toContain("sesame");
+    const [, hash = ""] = readFileSync(users, "utf8").trim().split(/:(.*)/s);
+    expect(await Bun.password.verify("open sesame", hash)).toBe(true);
+    expect(await type("open sesame", "another")).toMatchObject({
+      exitCode: 1,
+      output: expect.stringContaining("The two passwords differ. Nothing was changed."),
+    });
+  });
+
+  test("Ctrl-C at the question for a password changes nothing", async () => {
+    const words = ["list", "--user", "ann"];
+    const answers = [["Password for ann: ", "\u0003"]] as const;
+    expect(await commandLine.runInTerminal(words, { answers })).toEqual({
+      exitCode: 1,
+      output: expect.stringContaining("Cancelled. Nothing was changed."),
+    });
+  });
+
+  test("only the word error is red, and text breaks between words", async () => {
+    const { output } = await commandLine.runInTerminal(["show", "nosuch"]);
+    expect(output).toStartWith("\u001b[31merror:\u001b[39m No item has the name nosuch");
+    expect(output.replaceAll("\u001b[31m", "").replaceAll("\u001b[39m", "")).not.toMatch(/[^\n]{61}/);
+    expect((await commandLine.runInTerminal(["help", "backup"])).output).not.toMatch(/[^\n]{61}/);
+    expect((await commandLine.runInTerminal(["version"])).output).not.toContain("\u001b");
+  });
+});
