@@ -1,4 +1,5 @@
 // `todoitems backup`: writes the current items of a store to a new SQLite file, even while a service uses the store.
+// Why: docs/decisions/0056-backups-are-stores.md
 
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,12 +1,13 @@
 // `todoitems doctor`: says what would lose data or lock people out, with the settings that the service would start with.
 // It changes nothing.
+// Why: docs/decisions/0078-doctor.md
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { isSystemError } from "../files/system-reason.ts";
+import { explainUsersError } from "../serve/advice.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
 import { readSettings } from "../serve/settings.ts";
-import { explainUsersError } from "../serve/users-advice.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { printable, styleOf } from "../terminal/text.ts";

@@ -1,7 +1,7 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
 import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
-import { explainUsersError } from "../serve/users-advice.ts";
+import { explainUsersError } from "../serve/advice.ts";
 import { defineCommand, expectedOneOf } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { printLine, remark } from "./command-line/output.ts";
