@@ -78,6 +78,13 @@ export interface LiveListObserver {
   onHidden(): void;
 }
 
+export const firstStatus: ListStatus = {
+  connection: { kind: "stopped" },
+  loaded: false,
+  readOnly: false,
+  needsCredentials: false,
+};
+
 /** When to be connected. */
 export type Following = "never" | "while visible" | "always";
 
@@ -98,7 +105,7 @@ export class LiveList<Item> {
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
   /** The newest status. It becomes a part of the snapshot when it is published, as the entries do. */
-  #status: ListStatus = { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false };
+  #status = firstStatus;
   #snapshot: LiveListSnapshot<Item> = { items: [], status: this.#status };
   /** The items in the order of the list. Undefined if they have changed since. */
   #sorted: readonly Entry<Item>[] | undefined = [];

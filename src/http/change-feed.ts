@@ -14,7 +14,6 @@ import { ChangeDocuments } from "./change-documents.ts";
 import type { Cors } from "./cors.ts";
 import { nosniff } from "./headers.ts";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
@@ -156,7 +155,10 @@ export class ChangeFeed {
    */
   #refuseOtherSites({ headers }: HttpRequest): void {
     if (headers.get("sec-fetch-site") !== "cross-site" || this.#options.cors?.allowed(headers.get("origin"))) return;
-    throw new Problem("CrossSiteRefused", problems.CrossSiteRefused.detail);
+    throw new Problem(
+      "CrossSiteRefused",
+      "A page of another site cannot open the change feed. To give it access, start the service with --cors and the origin of the page.",
+    );
   }
 
   #start(reader: Reader, sink: StreamSink, beginning: string): StreamSource {

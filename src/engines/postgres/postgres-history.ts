@@ -10,10 +10,7 @@ import { type ClockAndChanges, nowhere, type Point, readChanges } from "./postgr
 
 export class KnownHistory {
   #newest: Point = nowhere;
-  /**
-   * The epochs that are over. An epoch is the name of a history. If the store has one of these names again, it was
-   * rolled back.
-   */
+  /** The epochs that are over. If the store has one of them again, it was rolled back. */
   readonly #left = new Set<string>();
   readonly #canRename: boolean;
 
