@@ -1,6 +1,7 @@
 // The to-do list as the API sees it. All items are in memory: reads are answered from there, and every write is decided
 // there. An engine makes the decisions durable. This class brings the parts together. The replica holds the items.
 // Freshness keeps the replica up to date with other processes. The queue turns writes into commits.
+// Why: docs/decisions/0005-one-versioned-collection.md
 
 import type { FieldNames } from "../items/field-names.ts";
 import type { IdentifiedItem } from "../items/todo-item.ts";

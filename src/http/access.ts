@@ -6,7 +6,6 @@ import { addressKey } from "../wire/shared-limit.ts";
 import type { BasicAuth } from "./basic-auth.ts";
 import { clientAddress } from "./client-address.ts";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
@@ -51,7 +50,7 @@ export class Access {
   limitRate(request: HttpRequest): void {
     const waitSeconds = this.#options.rate?.take(this.addressOf(request)) ?? 0;
     if (waitSeconds === 0) return;
-    const detail = problems.TooManyRequests.detail({ waitSeconds });
+    const detail = `Too many requests came from this address. Send the next one in ${waitSeconds} s.`;
     throw new Problem("TooManyRequests", detail, { retryAfterSeconds: waitSeconds });
   }
 

@@ -4,7 +4,6 @@
 
 import { isIP } from "node:net";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
@@ -29,9 +28,14 @@ export class AllowedHosts {
     if (host === undefined || host === this.#lastAllowed) return;
     const name = hostName(host);
     const isAllowed = isIP(name) !== 0 || name.endsWith(".localhost") || this.#names.has(name) || this.#names.has("*");
-    if (!isAllowed) throw new Problem("HostNotAllowed", problems.HostNotAllowed.detail({ host: name }));
+    if (!isAllowed) throw hostNotAllowed(name);
     this.#lastAllowed = host;
   }
+}
+
+function hostNotAllowed(name: string): Problem {
+  const advice = `Use localhost or an IP address in the URL, or start the service with --allow-host ${name}.`;
+  return new Problem("HostNotAllowed", `This instance does not answer to the name ${name}. ${advice}`);
 }
 
 /** The host in lower case. The port, the brackets of an IPv6 address and a final dot are removed. */

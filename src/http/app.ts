@@ -13,7 +13,6 @@ import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
 import { Problem, problemAnswer } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 import { requestIds } from "./request-id.ts";
 import { allowedMethods, matchRoute, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
@@ -130,7 +129,8 @@ export class App implements Handler {
   /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request);
-    if (!file) throw new Problem("RouteNotFound", problems.RouteNotFound.detail);
+    if (!file)
+      throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
     if (!siteMethods.includes(request.method)) return this.#methodNotAllowed(request, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
@@ -169,8 +169,15 @@ export class App implements Handler {
    */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {
     const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
-    const detail = problems.MethodNotAllowed.detail({ method, allowed });
+    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${method === "PATCH" ? insteadOfPatch(allowed) : ""}`;
     const problem = new Problem("MethodNotAllowed", advice === undefined ? detail : `${detail} ${advice}.`);
     return problemAnswer(problem, { Allow: allowed.join(", ") });
   }
+}
+
+/** With URL form B only, an item is changed at the address of the list. Empty if nothing can be changed here. */
+function insteadOfPatch(allowed: readonly string[]): string {
+  if (allowed.length === 1) return "";
+  const place = allowed.includes("PUT") ? "" : " to /api/todoitems/";
+  return ` Read the item, and PUT all of it${place} with your change, with its ETag in If-Match.`;
 }

@@ -2,7 +2,6 @@
 
 import type { HeaderFields } from "../wire/message.ts";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 
 // Invalid bytes are an error, because replacing them would change the item. A leading byte-order mark is dropped.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -17,7 +16,7 @@ export function decodeBody(bytes: Uint8Array, headers: HeaderFields): string {
     return utf8.decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new Problem("InvalidJson", problems.InvalidJson.detail);
+    throw new Problem("InvalidJson", "The body is not valid UTF-8: send JSON encoded in UTF-8.");
   }
 }
 

@@ -2,6 +2,7 @@
 // document with all changes since the state that it has seen. For each reader we store little more than the state that
 // it has reached. What it has to get next is read from the collection, at the pace of the reader. So a slow reader
 // needs no more memory than a fast one. A reader that is too far behind is told to fetch the list again.
+// Why: docs/decisions/0040-a-feed-reader-is-a-version.md
 
 import { type Bookmark, type Change, StoreError } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
@@ -13,7 +14,6 @@ import { ChangeDocuments } from "./change-documents.ts";
 import type { Cors } from "./cors.ts";
 import { nosniff } from "./headers.ts";
 import { Problem } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
@@ -155,7 +155,10 @@ export class ChangeFeed {
    */
   #refuseOtherSites({ headers }: HttpRequest): void {
     if (headers.get("sec-fetch-site") !== "cross-site" || this.#options.cors?.allowed(headers.get("origin"))) return;
-    throw new Problem("CrossSiteRefused", problems.CrossSiteRefused.detail);
+    throw new Problem(
+      "CrossSiteRefused",
+      "A page of another site cannot open the change feed. To give it access, start the service with --cors and the origin of the page.",
+    );
   }
 
   #start(reader: Reader, sink: StreamSink, beginning: string): StreamSource {

@@ -4,7 +4,6 @@
 import type { Answer, HttpRequest } from "../wire/message.ts";
 import { describeError, type Log } from "./log.ts";
 import { Problem, problemAnswer, problemFrom } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { loggedIds, requestIds } from "./request-id.ts";
 
@@ -25,7 +24,8 @@ export class Failures {
   /** `request` is undefined if the input could not be read as a request. */
   answer(error: unknown, request: HttpRequest | undefined): Answer {
     const known = problemFrom(error);
-    const problem = known ?? new Problem("InternalError", problems.InternalError.detail);
+    const problem =
+      known ?? new Problem("InternalError", "The service failed because of a defect. Its log has the details.");
     const answer = problemAnswer(problem);
     if (answer.status < 500 || (known && this.#rate.take(problem.code) > 0)) return answer;
     const named = answer.with((request && requestIds(request.headers)) ?? { "X-Request-Id": crypto.randomUUID() });

@@ -15,7 +15,6 @@ import { jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
 import { Problem, problemAnswer } from "./problem.ts";
-import { problems } from "./problem-table.ts";
 import type { ItemRoute, Route } from "./routes.ts";
 
 export interface ItemOperationsOptions {
@@ -149,11 +148,17 @@ export class ItemOperations {
   #notDone({ headers }: HttpRequest, outcome: Exclude<DecidedOutcome, { kind: "done" }>, id: string): Answer {
     switch (outcome.kind) {
       case "id-in-use":
-        throw new Problem("TodoItemIDInUse", problems.TodoItemIDInUse.detail({ id }));
+        throw new Problem(
+          "TodoItemIDInUse",
+          `An item with ID ${id} already exists. Update it with PUT, or create yours with another ID.`,
+        );
       case "not-found":
         throw recordNotFound(id);
       case "store-full":
-        throw new Problem("StoreFull", problems.StoreFull.detail);
+        throw new Problem(
+          "StoreFull",
+          "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
+        );
       case "condition-failed":
         return this.#preconditionFailed(headers, outcome.current, outcome.epoch);
     }
@@ -163,7 +168,7 @@ export class ItemOperations {
     const ETag = this.#tag(version, epoch);
     const detail = ifMatchHolds(headers, ETag)
       ? "The item is in a state that If-None-Match names, so nothing was changed. Its current state is in `current`. To change the item in any state, send the request without If-None-Match."
-      : problems.PreconditionFailed.detail({ isList: false });
+      : "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this response in If-Match.";
     return problemAnswer(new Problem("PreconditionFailed", detail), { ETag }, json);
   }
 
@@ -198,10 +203,11 @@ function pathIdOf(route: Route): string | undefined {
 }
 
 function recordNotFound(id: string): Problem {
-  return new Problem("RecordNotFound", problems.RecordNotFound.detail({ id }));
+  return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET /api/todoitems/ lists all items.`);
 }
 
 function listChanged(etag: string): Answer {
-  const problem = new Problem("PreconditionFailed", problems.PreconditionFailed.detail({ isList: true }));
+  const detail = "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.";
+  const problem = new Problem("PreconditionFailed", detail);
   return problemAnswer(problem, { ETag: etag });
 }

@@ -1,12 +1,12 @@
 // Problem documents (RFC 9457): errors from every layer get the same shape. Only this file knows which error becomes
-// which document. Any error that is not listed here is a defect. problem-table.ts has the statuses and texts.
+// which document. Any error that is not listed here is a defect. problem-table.ts has their statuses.
 
 import { StoreError, WriteError } from "../collection/engine.ts";
 import { ItemError } from "../items/item-error.ts";
 import { Answer } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
 import { nosniff } from "./headers.ts";
-import { type ProblemCode, problems } from "./problem-table.ts";
+import { type ProblemCode, problemStatus, titleOf } from "./problem-table.ts";
 
 /** The address of the text that explains this kind of problem. It depends only on the code, not on the request. */
 export function problemType(code: ProblemCode): string {
@@ -46,13 +46,13 @@ export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Refusal) return new Problem(error.code, error.message, error);
   if (error instanceof WriteError) return new Problem("StoreUnavailable", writeFailures[error.reason]);
   if (error instanceof StoreError)
-    return new Problem("StoreUnavailable", problems.StoreUnavailable.detail({ writes: false }));
+    return new Problem("StoreUnavailable", "The store cannot be read at the moment. Send the request again shortly.");
   return undefined;
 }
 
 const writeFailures = {
   "queue-full": "Too many writes are waiting, so nothing was changed. Send the request again shortly.",
-  "not-stored": problems.StoreUnavailable.detail({ writes: true }),
+  "not-stored": "The store could not save the change, so nothing was changed. Send the request again shortly.",
   "needs-restart":
     "The service has lost its store, so nothing was changed. Writes fail until the operator restarts the service. Its log says what happened.",
   unknown:
@@ -67,7 +67,7 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 /** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
-  const { status, title } = problems[code];
+  const [status, title] = [problemStatus[code], titleOf(code)];
   const document = JSON.stringify({ type: problemType(code), title, status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   const allHeaders = {

@@ -307,7 +307,7 @@ whiteBoxTest(
     expect(JSON.stringify(problem)).not.toContain("secret");
     expect(service.log).toEqual([
       { level: "error", message: "disk /secret/path is full" },
-      { level: "warn", message: expect.stringContaining("was answered with 503 StoreUnavailable") },
+      { level: "warn", message: expect.stringContaining("returned 503 StoreUnavailable") },
     ]);
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
     engine.failure = undefined;

@@ -6,6 +6,7 @@
 //   stores it only on exactly this state. If other instances have committed since, it stores nothing.
 // - locked: lock the clock, which is the row that orders all commits. Read what others have committed, decide, and store
 //   the batch. This takes two round trips, and nobody else can commit in between.
+// Why: docs/decisions/0020-postgresql.md
 
 import { type Batch, type Bookmark, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";

@@ -1,6 +1,7 @@
 // The engine for many machines: any number of instances share one PostgreSQL database. A single row, the clock,
 // orders their commits (see postgres-commit.ts). Before a read, the engine asks for the clock's version. All reads
 // that wait at the same time share one such query.
+// Why: docs/decisions/0021-fresh-reads.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";

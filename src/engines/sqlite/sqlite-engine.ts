@@ -1,6 +1,7 @@
 // The embedded engine: one SQLite file, which one thread has open. The thread that answers requests never opens the
 // file, so no disk slows a reader, and every commit takes the same path: one message with the rows, and one answer
 // once they are on disk.
+// Why: docs/decisions/0080-one-owner-one-thread.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";

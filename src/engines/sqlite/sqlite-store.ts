@@ -1,6 +1,7 @@
 // A store that is open for writing: one SQLite file in WAL mode with full syncs. It belongs to one process and to one
 // thread of it. Every commit looks at the files first. Once somebody else has touched them, the store is in doubt:
 // nothing more is written, and SQLite is not even closed, because closing would copy the log into whatever is there.
+// Why: docs/decisions/0051-a-failed-sync.md
 
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
