@@ -34,7 +34,6 @@ export const command = defineCommand(
       if (action === "add") await add(path, name ?? "");
       else if (action === "remove") await remove(path, name ?? "");
       else await list(path);
-      return 0;
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;
       throw new CommandError(explainUsersError(error), { cause: error });

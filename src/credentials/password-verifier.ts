@@ -1,5 +1,6 @@
 // Checks a name and a password. Password hashes are slow on purpose. So only a few are computed at the same time, and
 // only one waits for each address. There is also a limit on how fast passwords may be guessed.
+// Why: docs/decisions/0008-credentials.md
 
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";

@@ -1,4 +1,5 @@
 // One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
+// Why: docs/decisions/0074-draining.md
 
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";

@@ -149,6 +149,7 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["[x]", " ", "-"],
   ],
   "/x|☑/i": [["", "a", ""]],
+  '/new TodoClient\\("[^"]*"(?:, \\{ (\\w+) \\})?\\)/': [['new TodoClient("', "a", ""]],
   "/[_-]+/g": [["", "_", "a"]],
   "/(\\p{Ll}|\\d)(\\p{Lu})(?!\\p{Lu})/gu": [
     ["", "aA", "A"],

@@ -80,8 +80,8 @@ function parseQuery(query: URLSearchParams): PostgresAddress["tls"] {
     }
   }
   // Reads must see the newest state, and a standby may be behind. So only the primary will do.
-  const target = query.get("target_session_attrs") ?? "read-write";
-  if (target !== "read-write" && target !== "primary") throw wrong("target_session_attrs can only be read-write");
+  if (!["read-write", "primary"].includes(query.get("target_session_attrs") ?? "primary"))
+    throw wrong("target_session_attrs can only be read-write");
   return parseTls(query.get("sslmode") ?? "prefer", query.get("sslrootcert"));
 }
 

@@ -1,6 +1,7 @@
 // The engine for many machines: any number of instances share one PostgreSQL database. A single row, the clock,
 // orders their commits (see postgres-commit.ts). Before a read, the engine asks for the clock's version. All reads
 // that wait at the same time share one such query.
+// Why: docs/decisions/0021-fresh-reads.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
@@ -134,8 +135,11 @@ export class PostgresEngine implements Engine {
     // be at another point, and `hasNews` would not notice. If a commit has changed the known point in the meantime, the
     // caller does not use what it has loaded.
     if (this.#known.newest === newest) this.#known.restart(snapshot.clock);
-    if (newest.epoch !== "" && newest.epoch !== snapshot.clock.epoch)
-      this.#options.onOtherHistory(otherHistoryMessage(newest, snapshot.clock));
+    const { epoch, version } = snapshot.clock;
+    if (newest.epoch === "" || newest.epoch === epoch) return;
+    this.#options.onOtherHistory(
+      `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${newest.version} of ${newest.epoch} and has loaded everything again, at version ${version} of ${epoch}`,
+    );
   }
 
   async commit(batch: Batch): Promise<boolean> {
@@ -145,9 +149,4 @@ export class PostgresEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all([this.#reader.close(), this.#writer.close()]);
   }
-}
-
-/** The message for the operator if the store has a different history. */
-function otherHistoryMessage(known: Bookmark, { epoch, version }: Bookmark): string {
-  return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${known.version} of ${known.epoch} and has loaded everything again, at version ${version} of ${epoch}`;
 }

@@ -1,6 +1,5 @@
-// Replaces all items of a PostgreSQL store in one transaction. Also gives the store a new epoch, which is a new name
-// for its history. Running instances notice the new epoch at their next read or write, and load everything again. So
-// instances can keep running.
+// Replaces all items of a PostgreSQL store in one transaction, and gives the store a new epoch. Instances can keep
+// running: they notice the new epoch at their next read or write, and load everything again.
 
 import { type Change, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";

@@ -2,11 +2,12 @@
 // the client library one host at a time. If it had several, it would mistake a standby for the primary. And while there
 // is no primary, it would try to connect forever without a pause.
 
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
 import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
 import { connectSeconds, explainPostgresError, isServerError } from "./postgres-failures.ts";
-import { socketOpener } from "./postgres-socket.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -151,7 +152,7 @@ export class PostgresSession {
     const { user, password, database, tls } = this.#address;
     // Host and port are passed as lists, although the library's types do not allow that. If the host were a string, the
     // library would look for a port inside an IPv6 address. Its types lack `socket`, too.
-    const socket = socketOpener(host, connectSeconds * 1_000);
+    const socket = socketOpener(host);
     const target: object = { host: [host.host], port: [host.port], socket };
     const sql: Sql = postgres({
       ...target,
@@ -196,6 +197,28 @@ export class PostgresSession {
     if (!host) throw new Error("a PostgreSQL address without a host");
     return host;
   }
+}
+
+/**
+ * Returns a function that opens the socket, for the client library, which then encrypts it if the address asks for that.
+ * The library calls it again if the server closes the connection before it accepts the user. Then it fails. Otherwise
+ * the library would try again without a pause while a load balancer has no server to connect to.
+ */
+function socketOpener(host: PostgresHost): () => Promise<Socket> {
+  let wasOpened = false;
+  return async () => {
+    if (wasOpened) throw new StoreError(`${describeHost(host)}: the server closed the connection before it answered`);
+    wasOpened = true;
+    const socket = connect(host.port, host.host);
+    try {
+      await once(socket, "connect", { signal: AbortSignal.timeout(connectSeconds * 1_000) });
+      // The library expects a certificate for this name.
+      return Object.assign(socket, { host: host.host });
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  };
 }
 
 /** The server has not answered in time. It may or may not have done what it was asked to do. */

@@ -100,8 +100,7 @@ function rollBackJournal(file: string): void {
 
 /**
  * Makes the first commit, so that there is a log. If the store was in another file before, or if `isReplaced`, it gets a
- * new epoch, which is a new name for its history: it was copied, or an older state of it was put back. From then on,
- * the two may have different histories, so a client must not take a state of one for a state of the other.
+ * new epoch: it was copied, or an older state of it was put back, and the two may have different histories from now on.
  */
 function commitFirst(database: Database, path: string, isReplaced: boolean): void {
   const rows = new StoredRows(database, path);

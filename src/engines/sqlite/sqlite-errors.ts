@@ -1,7 +1,7 @@
 // Tells errors of SQLite apart, and turns them into errors that tell the operator what happened.
 
 import { SQLiteError } from "bun:sqlite";
-import { StoreError } from "../../collection/engine.ts";
+import { StoreError, type StoreErrorOptions } from "../../collection/engine.ts";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
 
 /**
@@ -14,10 +14,8 @@ import { isSystemError, systemReason } from "../../files/system-reason.ts";
  */
 export type StoreTrouble = "damaged" | "in doubt" | "in use" | "not ours" | "not writable";
 
-interface SqliteStoreErrorOptions extends ErrorOptions {
+interface SqliteStoreErrorOptions extends StoreErrorOptions {
   readonly trouble?: StoreTrouble | undefined;
-  readonly undecided?: boolean;
-  readonly needsRestart?: boolean;
 }
 
 export class SqliteStoreError extends StoreError {

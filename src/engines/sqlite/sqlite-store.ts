@@ -1,8 +1,10 @@
 // A store that is open for writing: one SQLite file in WAL mode with full syncs. It belongs to one process and to one
 // thread of it. Every commit looks at the files first. Once somebody else has touched them, the store is in doubt:
 // nothing more is written, and SQLite is not even closed, because closing would copy the log into whatever is there.
+// Why: docs/decisions/0051-a-failed-sync.md
 
 import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { tombstonesMax } from "../../collection/engine.ts";
 import { FileWatch } from "./file-watch.ts";
 import type { OpenedStore } from "./open-store.ts";
@@ -28,8 +30,12 @@ const heldUp =
   "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs";
 
 export interface StoreReports {
+  /** Gets messages for the operator. */
   readonly onWarning: (message: string) => void;
-  /** Called once, when somebody else has touched the files. */
+  /**
+   * Called once, when somebody else has touched the files of the store. From then on everything fails, and the process
+   * should end without closing the store: `process.exit` leaves the files as they are.
+   */
   readonly onDoubt: (message: string) => void;
 }
 
@@ -69,7 +75,7 @@ export class SqliteStore {
     this.#tombstoneCount = this.rows.tombstoneCount();
     this.#dataVersion = readPragma(database, "data_version");
     this.#watch = new FileWatch(path);
-    this.#frames = this.#watch.logBytes / pageBytes;
+    this.#frames = statSync(`${path}-wal`).size / pageBytes;
   }
 
   /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
