@@ -1,6 +1,6 @@
-// The items, users and certificates for the contenders, in a temporary folder that is deleted at the end.
+// The items and certificates for the contenders, in a temporary folder that is deleted at the end.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,12 +8,11 @@ import { join } from "node:path";
 export const folder = mkdtempSync(join(tmpdir(), "todoitems-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-export interface Fixture {
+interface Fixture {
   /** The path of a file with a JSON array of the items, each about 140 bytes long. */
   readonly file: string;
   /** The path of a file with the IDs of the items, one on each line. */
   readonly idsFile: string;
-  items(): unknown[];
 }
 
 export function fixture(count: number): Fixture {
@@ -24,19 +23,12 @@ export function fixture(count: number): Fixture {
     writeFileSync(file, `[${ids.map(item).join(",")}]`);
     writeFileSync(idsFile, ids.map((id) => `${id}\n`).join(""));
   }
-  return { file, idsFile, items: () => JSON.parse(readFileSync(file, "utf8")) };
+  return { file, idsFile };
 }
 
 function item(id: string, index: number): string {
   const number = String(index).padStart(7, "0");
   return `{"ID":"${id}","Name":"Buy ${number} bottles","Notes":"and bring the empty ones back, the twelve","Done":${index % 2 ? "true" : "null"}}`;
-}
-
-/** A users file with one user, and the header with that user's credentials. */
-export async function user(): Promise<{ readonly usersFile: string; readonly header: string }> {
-  const usersFile = join(folder, "users");
-  writeFileSync(usersFile, `bench:${await Bun.password.hash("bench", "bcrypt")}\n`, { mode: 0o600 });
-  return { usersFile, header: `Authorization: Basic ${btoa("bench:bench")}` };
 }
 
 /** A self-signed certificate. openssl makes it, so that no local certificate authority is needed. */

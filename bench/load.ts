@@ -14,15 +14,11 @@ export interface Load {
   readonly seconds: number;
 }
 
-export interface Measured {
+interface Measured {
   readonly perSecond: number;
-  readonly bytesPerSecond: number;
-  readonly medianMs: number;
   readonly p99Ms: number;
   /** CPU time of the server for each request. */
   readonly cpuMicroseconds: number;
-  /** The same without the CPU time that the kernel used. */
-  readonly ownMicroseconds: number;
 }
 
 export async function run(
@@ -33,7 +29,7 @@ export async function run(
   const command = [
     ...["wrk", "--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`, "--latency"],
     ...(name === undefined ? [] : ["--script", join(benchFolder, "loads", name)]),
-    ...[...server.headers, ...headers].flatMap((header) => ["--header", header]),
+    ...headers.flatMap((header) => ["--header", header]),
     `${server.url}${path ?? server.listPath}`,
     ...(args.length === 0 ? [] : ["--", ...args]),
   ];
@@ -41,24 +37,15 @@ export async function run(
   const child = Bun.spawn(command, { stdio: ["ignore", "pipe", "inherit"] });
   const output = await new Response(child.stdout).text();
   const cpuAfter = cpuSeconds(server.pid);
-  const own = cpuAfter.own - cpuBefore.own;
-  const kernel = cpuAfter.kernel - cpuBefore.kernel;
   const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? Number.NaN);
   const refused = number(/Non-2xx or 3xx responses: ([0-9]+)/);
   const requests = number(/([0-9]+) requests in/);
   if (refused > 0 || !(requests > 0)) throw new Error(`${command.join(" ")}\n${output}`);
   return {
     perSecond: number(/Requests\/sec: +([0-9.]+)/),
-    bytesPerSecond: amount(/Transfer\/sec: +([0-9.]+)([KMGT]?)B/.exec(output)),
-    medianMs: milliseconds(/50% +([0-9.]+)(us|ms|s)/.exec(output)),
     p99Ms: milliseconds(/99% +([0-9.]+)(us|ms|s)/.exec(output)),
-    cpuMicroseconds: ((own + kernel) * 1e6) / requests,
-    ownMicroseconds: (own * 1e6) / requests,
+    cpuMicroseconds: ((cpuAfter - cpuBefore) * 1e6) / requests,
   };
-}
-
-function amount(match: RegExpExecArray | null): number {
-  return Number(match?.[1]) * 1024 ** " KMGT".indexOf(match?.[2] || " ");
 }
 
 function milliseconds(match: RegExpExecArray | null): number {

@@ -1,50 +1,43 @@
-// The results: for each work (a kind of load) and each contender, the measured values in order. A round adds a value
-// for each turn of the contender.
+// The results: for each work (a kind of load) and each contender, the measured values. The table of docs/performance.md
+// has a row for each work, in the order in which they were first measured, and a column for each contender.
+
+const units = {
+  "a second": (value: number) => Math.round(value).toLocaleString("en"),
+  µs: (value: number) => `${value.toFixed(1)} µs`,
+  ms: (value: number) => `${value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString("en")} ms`,
+  bytes: (value: number) => `${Math.round(value).toLocaleString("en")} bytes`,
+} as const;
+
+export type Unit = keyof typeof units;
 
 export class Results {
-  readonly #values = new Map<string, number[]>();
+  readonly #works = new Map<string, { readonly unit: Unit; readonly values: Map<string, number[]> }>();
 
-  add(work: string, contender: string, value: number): void {
-    const key = keyOf(work, contender);
-    const values = this.#values.get(key);
-    if (values) values.push(value);
-    else this.#values.set(key, [value]);
+  add(work: string, contender: string, value: number, unit: Unit = "a second"): void {
+    const { values } = this.#works.get(work) ?? { values: new Map<string, number[]>() };
+    values.set(contender, [...(values.get(contender) ?? []), value]);
+    this.#works.set(work, { unit, values });
   }
 
-  has(work: string, contender: string): boolean {
-    return this.#values.has(keyOf(work, contender));
+  median(work: string, contender: string): number | undefined {
+    const sorted =
+      this.#works
+        .get(work)
+        ?.values.get(contender)
+        ?.toSorted((one, other) => one - other) ?? [];
+    return sorted[Math.floor(sorted.length / 2)];
   }
 
-  median(work: string, contender: string): number {
-    return median(this.#sorted(work, contender));
+  /** The medians as a table in Markdown. */
+  table(): string {
+    const contenders = [...new Set([...this.#works.values()].flatMap(({ values }) => [...values.keys()]))];
+    const rows = [...this.#works].map(([work, { unit }]) => {
+      const cells = contenders.map((contender) => {
+        const value = this.median(work, contender);
+        return value === undefined ? "" : units[unit](value);
+      });
+      return `| ${[work, ...cells].join(" | ")} |`;
+    });
+    return [`| a second | ${contenders.join(" | ")} |`, `|---${"|--:".repeat(contenders.length)}|`, ...rows].join("\n");
   }
-
-  range(work: string, contender: string): readonly [least: number, most: number] {
-    const values = this.#sorted(work, contender);
-    return [values[0] ?? Number.NaN, values.at(-1) ?? Number.NaN];
-  }
-
-  /**
-   * The median of the ratios. The first value of one contender is divided by the first value of the other, and so on.
-   * So the contenders are compared within a round, never across rounds.
-   */
-  ratio([work, contender]: readonly [string, string], [otherWork, other]: readonly [string, string]): number {
-    const values = this.#values.get(keyOf(work, contender)) ?? [];
-    const others = this.#values.get(keyOf(otherWork, other)) ?? [];
-    return median(values.map((value, round) => value / (others[round] ?? Number.NaN)).toSorted((a, b) => a - b));
-  }
-
-  #sorted(work: string, contender: string): number[] {
-    return (this.#values.get(keyOf(work, contender)) ?? []).toSorted((a, b) => a - b);
-  }
-}
-
-function keyOf(work: string, contender: string): string {
-  return `${work}\n${contender}`;
-}
-
-function median(sorted: readonly number[]): number {
-  const middle = sorted.length / 2;
-  const [low, high] = [sorted[Math.ceil(middle) - 1] ?? Number.NaN, sorted[Math.floor(middle)] ?? Number.NaN];
-  return (low + high) / 2;
 }

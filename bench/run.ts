@@ -1,24 +1,27 @@
-// `npm run bench`: installs what it needs, measures everything, and writes docs/performance.md and its charts. Only the
-// section about PostgreSQL stays as it is (see postgres.ts).
+// `npm run bench`: installs what it needs, measures everything, and writes the table of docs/performance.md.
 //
-// `npm run bench -- --quick` measures less, and takes under three minutes. `npm run bench -- --only TEXT` measures the
-// scenes that have TEXT in their titles. Both write nothing, and print the figures instead.
+//   npm run bench -- --quick        measures less, and prints the table
+//   npm run bench -- --only TEXT    measures the scenes with TEXT in their titles, and prints the table
+//   npm run bench -- --conformance  says which of the conformance cases of test/http Bun.serve passes
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { conform } from "./conformance.ts";
+import { writeReport } from "./report.ts";
+import { Results } from "./results.ts";
+import { scenes } from "./scenes.ts";
 
 const { values } = parseArgs({
-  options: { quick: { type: "boolean" }, rounds: { type: "string" }, only: { type: "string" } },
+  options: { quick: { type: "boolean" }, only: { type: "string" }, conformance: { type: "boolean" } },
 });
+if (values.conformance) {
+  await conform();
+  // Connections that were never answered are still open.
+  process.exit(0);
+}
 
-const programs = {
-  wrk: "wrk",
-  nginx: "nginx-light",
-  openssl: "openssl",
-  node: "nodejs",
-  strace: "strace",
-};
+const programs = { wrk: "wrk", nginx: "nginx-light", openssl: "openssl", node: "nodejs", strace: "strace" };
 for (const [program, debianPackage] of Object.entries(programs)) {
   if (Bun.which(program)) continue;
   console.error(`installing ${debianPackage}`);
@@ -36,25 +39,15 @@ if (!existsSync(join(import.meta.dir, "node_modules"))) {
   if (!success) process.exit(1);
 }
 
-// Import these only after the peers were installed, because servers.ts looks for PocketBase when it is imported.
-const { scenes } = await import("./scenes.ts");
-const { Results } = await import("./results.ts");
-const { writeReport } = await import("./report.ts");
-
 const seconds = values.quick ? 1 : 2;
-const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
-const chosen = scenes.filter(({ title, long }) => !(values.quick && long) && title.includes(values.only ?? ""));
+const rounds = values.quick || values.only !== undefined ? 1 : 3;
+const chosen = scenes.filter(({ title, isLong }) => !(values.quick && isLong) && title.includes(values.only ?? ""));
 const results = new Results();
-const total = rounds * chosen.length;
-const startedAt = performance.now();
-let done = 0;
 for (let number = 1; number <= rounds; number++) {
   for (const scene of chosen) {
-    const elapsed = (performance.now() - startedAt) / 1000;
-    const left = done === 0 ? "" : `, ${Math.ceil((elapsed / done) * (total - done))} s left`;
-    console.error(`[${done + 1}/${total}${left}] round ${number}: ${scene.title}`);
+    console.error(`round ${number} of ${rounds}: ${scene.title}`);
     await scene.run({ number, seconds, results });
-    done++;
   }
 }
-await writeReport(results, rounds, seconds, values.quick === undefined && values.only === undefined);
+console.log(results.table());
+if (!values.quick && values.only === undefined) await writeReport(results, rounds, seconds);

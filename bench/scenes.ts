@@ -1,335 +1,213 @@
-// The benchmark scenarios, called scenes. Most have several contenders. In every round, each scene is set up again and
-// its contenders take turns, so that other load on the machine affects all of them.
+// What is measured. In every round, each scene starts its contenders again, and they take turns, so that other load on
+// the machine affects all of them.
 
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../test/bun-command.ts";
-import { fixture, folder, user } from "./fixtures.ts";
-import { type Load, type Measured, run } from "./load.ts";
-import { alternate, type Scene, side, turnSeconds } from "./scene.ts";
-import { newConnections, overHttps } from "./secure.ts";
+import { fixture, folder } from "./fixtures.ts";
+import { type Load, run } from "./load.ts";
+import type { Results } from "./results.ts";
 import {
   benchFolder,
+  bunServe,
   type Contender,
   echo,
   fastify,
   floor,
   jsonServer,
   nginx,
-  pocketbase,
+  onPostgres,
   residentBytes,
   type Server,
   todoitems,
 } from "./servers.ts";
-import { slowDisk } from "./slow-disk.ts";
 
-export const peers = [fastify, jsonServer, pocketbase];
-const ours = todoitems();
-const writeConnections = [1, 64, 256];
-export const updateSizes = [100, 10_000, 1_000_000];
-/**
- * How many items a scene adds in order to delete them. Each of its three runs lasts a second and has a third of these
- * items, which is more than the service can delete in that time.
- */
-const deletable = 200_000;
-
-export const work = {
-  list: (items: number) => `list of ${items.toLocaleString("en")}`,
-  gzipList: (items: number) => `gzip list of ${items.toLocaleString("en")}`,
-  notModified: "list not modified (304)",
-  unmixed: "list of 1,000 by the same script",
-  mixed: "9 lists to 1 update, 1,000 items",
-  listAfterWrite: "updates and lists of 1,000, half and half, one connection",
-  gzipAfterWrite: "updates and gzip lists of 1,000, half and half, one connection",
-  gzipBytes: (items: number) => `bytes of a gzip list of ${items.toLocaleString("en")}, with its head`,
-  listAlone: "p99 of a list",
-  listBesideWriters: "p99 of a list beside 64 writers",
-  cpu: (of: string) => `CPU per request, ${of}`,
-  ownCpu: (of: string) => `CPU per request without the kernel's part, ${of}`,
-  create: (items: number, connections: number) => `create, ${connections} connections, ${size(items)}`,
-  update: (items: number, connections: number) => `update, ${connections} connections, ${size(items)}`,
-  delete: (items: number, connections: number) => `delete, ${connections} connections, ${size(items)}`,
-  rawRows: "rows in batches of 64",
-  start: (items: number) => `start to first answer, ${size(items)}`,
-  memory: "bytes of memory an item, 1,000,000 items",
-  memoryListed: "bytes of memory an item, 1,000,000 items, after a list",
-  slowReaders: "megabytes added by 100 slow readers of 14 MB",
-} as const;
-
-function size(items: number): string {
-  return items === 0 ? "empty store" : `${items.toLocaleString("en")} items`;
+export interface Round {
+  readonly number: number;
+  /** How long each load lasts. */
+  readonly seconds: number;
+  readonly results: Results;
 }
 
-/** Runs a load that is not measured. A process that has just started may still be busy compiling its own code. */
-function warmUp(server: Server): Promise<Measured> {
-  return run(server, { connections: 64, seconds: turnSeconds });
+export interface Scene {
+  readonly title: string;
+  /** True if a quick run leaves the scene out. */
+  readonly isLong?: boolean;
+  run(round: Round): Promise<void>;
+}
+
+const ours = todoitems();
+const peers = [fastify, jsonServer];
+/** How often each contender has its turn in a round of `alternate`. */
+const turnCount = 3;
+/** A turn is as short as wrk can make it. On a virtual machine the speed of the kernel changes from second to second. */
+const turn: Load = { connections: 64, seconds: 1 };
+
+/** Starts all contenders and warms them up. Then they take several short turns, one contender at a time. */
+async function alternate(
+  items: number,
+  contenders: readonly Contender[],
+  measure: (server: Server, name: string) => Promise<void>,
+): Promise<void> {
+  const started: { readonly name: string; readonly server: Server }[] = [];
+  try {
+    for (const { name, start } of contenders) started.push({ name, server: await start(items) });
+    // A process that has just started may still be busy compiling its own code.
+    for (const { server } of started) await run(server, turn);
+    for (let count = 0; count < turnCount; count++) for (const { name, server } of started) await measure(server, name);
+  } finally {
+    for (const { server } of started) await server.stop();
+  }
+}
+
+/** Starts, measures and stops one contender after the other. */
+async function inTurn(
+  items: number,
+  contenders: readonly Contender[],
+  measure: (server: Server, name: string) => Promise<void>,
+): Promise<void> {
+  for (const { name, start } of contenders) {
+    const server = await start(items);
+    try {
+      await measure(server, name);
+    } finally {
+      await server.stop();
+    }
+  }
 }
 
 function lists(items: number, contenders: readonly Contender[]): Scene {
+  const title = `list of ${items.toLocaleString("en")}`;
   return {
-    title: work.list(items),
-    async run({ results }) {
-      await alternate(items, contenders, warmUp, async (server, { name }) => {
-        const measured = await run(server, { connections: 64, seconds: turnSeconds });
-        results.add(work.list(items), name, items < 100_000 ? measured.perSecond : measured.bytesPerSecond);
-        results.add(work.cpu(work.list(items)), name, measured.cpuMicroseconds);
-      });
-    },
+    title,
+    run: ({ results }) =>
+      alternate(items, contenders, async (server, name) => {
+        const { perSecond, cpuMicroseconds } = await run(server, turn);
+        results.add(title, name, perSecond);
+        results.add(`CPU time of a ${title}`, name, cpuMicroseconds, "µs");
+      }),
   };
 }
 
-function gzipLists(items: number): Scene {
-  return {
-    title: work.gzipList(items),
-    async run({ results }) {
-      const load = { connections: 64, seconds: turnSeconds, headers: ["Accept-Encoding: gzip"] };
-      const warmUp = (server: Server) => run(server, load);
-      await alternate(items, [ours, nginx, floor({ gzip: true })], warmUp, async (server, { name }) => {
-        const measured = await run(server, load);
-        results.add(work.gzipList(items), name, measured.perSecond);
-        results.add(work.gzipBytes(items), name, measured.bytesPerSecond / measured.perSecond);
-      });
-    },
-  };
-}
+const gzipLists: Scene = {
+  title: "gzip list of 1,000",
+  run: ({ results }) =>
+    alternate(1_000, [ours, nginx(), floor({ gzip: true })], async (server, name) => {
+      const { perSecond } = await run(server, { ...turn, headers: ["Accept-Encoding: gzip"] });
+      results.add(gzipLists.title, name, perSecond);
+    }),
+};
 
 const notModified: Scene = {
-  title: work.notModified,
-  async run({ results }) {
-    await alternate(100, [ours, nginx], warmUp, async (server, { name }) => {
-      // Take the tag of the uncompressed list. nginx has another tag for its compressed file. With that tag, the
-      // requests below would be answered with the whole list.
-      const uncompressed = { headers: { "Accept-Encoding": "identity" } };
-      const response = await fetch(`${server.url}${server.listPath}`, uncompressed);
+  title: "list not modified (304)",
+  run: ({ results }) =>
+    alternate(100, [ours, nginx()], async (server, name) => {
+      // nginx has another tag for its compressed file. With that tag, it would send the whole list.
+      const response = await fetch(`${server.url}${server.listPath}`, { headers: { "Accept-Encoding": "identity" } });
       await response.arrayBuffer();
       const headers = [`If-None-Match: ${response.headers.get("etag")}`];
-      const { perSecond } = await run(server, { connections: 64, seconds: turnSeconds, headers });
-      results.add(work.notModified, name, perSecond);
+      results.add(notModified.title, name, (await run(server, { ...turn, headers })).perSecond);
+    }),
+};
+
+const https: Scene = {
+  title: "list of 100 over HTTPS",
+  run({ results }) {
+    const secure = { scheme: "https" } as const;
+    const contenders = [todoitems(secure), nginx("https"), floor(secure), bunServe(secure)];
+    return alternate(100, contenders, async (server, name) => {
+      results.add(https.title, name, (await run(server, turn)).perSecond);
+      const { perSecond } = await run(server, { ...turn, headers: ["Connection: close"] });
+      results.add("TLS handshakes, each with a list of 100", name, perSecond);
     });
   },
 };
 
-function updates(server: Server, items: number, percent: number): readonly string[] {
-  return ["update.lua", server.listPath, server.itemPath, fixture(items).idsFile, String(percent)];
+/** Updates random items, and requests the list in between. */
+function updates({ listPath, itemPath }: Server, items: number, percent: number): readonly string[] {
+  return ["update.lua", listPath, itemPath, fixture(items).idsFile, String(percent)];
 }
 
 const mixed: Scene = {
-  title: work.mixed,
-  async run({ seconds, results }) {
-    await side(1_000, [ours, fastify, jsonServer], async (server, { name }) => {
-      const percents = [
-        [work.unmixed, 0],
-        [work.mixed, 10],
-      ] as const;
-      for (const [title, percent] of percents) {
-        const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000, percent) });
-        results.add(title, name, perSecond);
-      }
-      if (name !== ours.name) return;
-      const oneByOne = { connections: 1, seconds, script: updates(server, 1_000, 50) };
-      results.add(work.listAfterWrite, name, (await run(server, oneByOne)).perSecond);
-      const gzip = { ...oneByOne, headers: ["Accept-Encoding: gzip"] };
-      results.add(work.gzipAfterWrite, name, (await run(server, gzip)).perSecond);
-    });
-  },
+  title: "9 lists to 1 update, 1,000 items",
+  run: ({ seconds, results }) =>
+    inTurn(1_000, [ours, ...peers], async (server, name) => {
+      const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000, 10) });
+      results.add(mixed.title, name, perSecond);
+    }),
 };
 
-const latency: Scene = {
-  title: work.listBesideWriters,
-  async run({ seconds, results }) {
-    await side(100, [ours], async (server, { name }) => {
-      const reading: Load = { connections: 64, seconds };
-      results.add(work.listAlone, name, (await run(server, reading)).p99Ms);
-      const [{ p99Ms }] = await Promise.all([
-        run(server, reading),
-        run(server, { connections: 64, seconds, script: updates(server, 100, 100) }),
-      ]);
-      results.add(work.listBesideWriters, name, p99Ms);
-    });
-  },
-};
-
-const guarded: Scene = {
-  title: "list of 100 with credentials, and over HTTPS",
-  async run({ results }) {
-    const { usersFile, header } = await user();
-    const contenders = [
-      todoitems({ name: "credentials", flags: ["--auth", "all", "--users", usersFile], headers: [header] }),
-      todoitems({ name: "open" }),
-      todoitems({ name: "HTTPS", scheme: "https" }),
-    ];
-    await alternate(100, contenders, warmUp, async (server, { name }) => {
-      const { perSecond } = await run(server, { connections: 64, seconds: turnSeconds });
-      results.add(work.list(100), name, perSecond);
-    });
-  },
-};
-
-function writes(items: number, contenders: readonly Contender[], connectionCounts = writeConnections): Scene {
-  return {
-    title: `create, update and delete, ${size(items)}`,
-    long: items > 10_000,
-    async run({ number, seconds, results }) {
-      const record = (name: string, title: string, { perSecond, cpuMicroseconds }: Measured) => {
-        results.add(title, name, perSecond);
-        results.add(work.cpu(title), name, cpuMicroseconds);
-      };
-      await side(items, contenders, async (server, { name }) => {
-        for (const connections of connectionCounts) {
-          const id = String(number * 1_000 + connections);
-          const create: Load = { connections, seconds, script: ["create.lua", server.listPath, id] };
-          record(name, work.create(items, connections), await run(server, create));
-        }
-        // This scene measures updates of our own service only; `smallUpdates` compares them with those of others. An
-        // empty store has nothing to update.
-        if (name !== ours.name || items === 0) return;
-        for (const connections of connectionCounts) {
-          const update: Load = { connections, seconds, script: updates(server, items, 100) };
-          record(name, work.update(items, connections), await run(server, update));
-        }
-      });
-    },
-  };
+/** Each run makes the IDs of its items from a number of its own. */
+function creates({ listPath }: Server, runNumber: number): readonly string[] {
+  return ["create.lua", listPath, String(runNumber)];
 }
 
-function deletions(items: number): Scene {
-  return {
-    title: `delete, ${size(items)}`,
-    long: items > 10_000,
-    async run({ results }) {
-      const { idsFile } = fixture(items + deletable);
-      await side(items + deletable, [ours], async (server, { name }) => {
-        for (const [index, connections] of writeConnections.entries()) {
-          const first = String(items + Math.round((index * deletable) / writeConnections.length));
-          const script = ["delete.lua", server.itemPath, idsFile, first];
-          const { perSecond } = await run(server, { connections, seconds: 1, script });
-          results.add(work.delete(items, connections), name, perSecond);
-        }
-      });
-    },
-  };
-}
-
-const smallUpdates: Scene = {
-  title: `update, ${size(100)}`,
-  async run({ seconds, results }) {
-    await side(100, [ours, fastify, jsonServer], async (server, { name }) => {
-      for (const connections of name === ours.name ? writeConnections : [64]) {
-        const { perSecond } = await run(server, { connections, seconds, script: updates(server, 100, 100) });
-        results.add(work.update(100, connections), name, perSecond);
-      }
-    });
-  },
-};
-
-const measured: Scene = {
-  title: "list of 100 with metrics",
-  async run({ results }) {
-    const contenders = [
-      todoitems({ name: "without metrics" }),
-      todoitems({ name: "with metrics", flags: ["--metrics-port", "0"] }),
-    ];
-    await alternate(100, contenders, warmUp, async (server, { name }) => {
-      const measured = await run(server, { connections: 64, seconds: turnSeconds });
-      results.add(work.list(100), name, measured.perSecond);
-      results.add(work.cpu(work.list(100)), name, measured.cpuMicroseconds);
-      results.add(work.ownCpu(work.list(100)), name, measured.ownMicroseconds);
-    });
-  },
-};
-
-const rawSqlite: Scene = {
-  title: "SQLite alone, in batches of 64",
+const writes: Scene = {
+  title: "create, 64 connections",
   async run({ number, seconds, results }) {
-    for (const table of ["items", "log"]) {
-      const database = join(folder, `raw-${table}-${number}.db`);
-      const command = [
-        ...bunCommand,
-        join(benchFolder, "peers/raw-sqlite.ts"),
-        table,
-        database,
-        String(seconds * 1000),
-      ];
-      const child = Bun.spawn(command, { stdout: "pipe" });
-      results.add(work.rawRows, `raw SQLite, ${table}`, Number(await new Response(child.stdout).text()));
-    }
-  },
-};
-
-const emptyStart: Scene = {
-  title: work.start(0),
-  async run({ results }) {
-    await side(0, [ours], async ({ startMs }, { name }) => results.add(work.start(0), name, startMs));
+    await inTurn(0, [ours, echo, bunServe(), ...peers, onPostgres], async (server, name) => {
+      const create = (connections: number) =>
+        run(server, { connections, seconds, script: creates(server, number * 1_000 + connections) });
+      const { perSecond, cpuMicroseconds } = await create(64);
+      results.add(writes.title, name, perSecond);
+      results.add("CPU time of a create", name, cpuMicroseconds, "µs");
+      results.add("create, one connection", name, (await create(1)).perSecond);
+    });
+    const database = join(folder, `raw-${number}.db`);
+    const command = [...bunCommand, join(benchFolder, "peers/raw-sqlite.ts"), database, String(seconds * 1_000)];
+    const child = Bun.spawn(command, { stdout: "pipe" });
+    results.add(writes.title, "raw SQLite, batches of 64", Number(await new Response(child.stdout).text()));
+    await inTurn(100, [ours, ...peers], async (server, name) => {
+      const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 100, 100) });
+      results.add("update, 64 connections, 100 items", name, perSecond);
+    });
   },
 };
 
 const million: Scene = {
-  title: "start and memory, 1,000,000 items",
-  long: true,
-  async run({ results }) {
-    await side(1_000_000, [ours], async (server, { name }) => {
-      results.add(work.start(1_000_000), name, server.startMs);
-      // Wait until the process has returned the memory that it needed only for starting. That takes seconds.
+  title: "1,000,000 items",
+  isLong: true,
+  async run({ seconds, results }) {
+    await inTurn(0, [ours], async ({ startMs }, name) => results.add("start of an empty store", name, startMs, "ms"));
+    await inTurn(1_000_000, [ours], async (server, name) => {
+      results.add("start of 1,000,000 items", name, server.startMs, "ms");
+      await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
+      // The process returns the memory that it needed only for starting after some seconds.
       await Bun.sleep(3_000);
-      results.add(work.memory, name, residentBytes(server.pid) / 1_000_000);
-      await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
-      await Bun.sleep(1_000);
-      results.add(work.memoryListed, name, residentBytes(server.pid) / 1_000_000);
+      results.add("memory for each of 1,000,000 items", name, residentBytes(server.pid) / 1_000_000, "bytes");
+      const { perSecond } = await run(server, { connections: 64, seconds, script: updates(server, 1_000_000, 100) });
+      results.add("update, 64 connections, 1,000,000 items", name, perSecond);
     });
   },
 };
 
-const slowReaders: Scene = {
-  title: work.slowReaders,
-  async run({ results }) {
-    await side(100_000, [ours], async (server, { name }) => {
-      await (await fetch(`${server.url}${server.listPath}`)).arrayBuffer();
-      const before = residentBytes(server.pid);
-      const readers = startSlowReaders(server, 100);
-      await Bun.sleep(2_000);
-      results.add(work.slowReaders, name, (residentBytes(server.pid) - before) / 1024 ** 2);
-      readers.kill();
-      await readers.exited;
-    });
-  },
-};
+/** strace delays every sync. -D: the service stays our own child. --seccomp-bpf: only syncs are traced. */
+const slowSyncs = [
+  ...["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"],
+  ...["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:delay_enter=10000"],
+];
 
-/** Opens connections that request the list and never read it. A shell opens them, because it reads nothing ahead. */
-function startSlowReaders({ url, listPath }: Server, count: number): Bun.Subprocess {
-  const { hostname, port } = new URL(url);
-  const script = `for ((reader = 0; reader < ${count}; reader++)); do
-    exec {connection}<>/dev/tcp/${hostname}/${port}
-    printf 'GET ${listPath} HTTP/1.1\\r\\nHost: ${hostname}\\r\\n\\r\\n' >&$connection
-  done
-  sleep 60`;
-  return Bun.spawn(["bash", "-c", script], { stdio: ["ignore", "ignore", "inherit"] });
-}
+const slowDisk: Scene = {
+  title: "syncs of 10 ms",
+  run: ({ number, seconds, results }) =>
+    inTurn(100, [todoitems({ under: slowSyncs })], async (server, name) => {
+      const [id] = readFileSync(fixture(100).idsFile, "utf8").split("\n");
+      const reading: Load = { connections: 1, seconds, path: `${server.itemPath}${id}` };
+      const writing: Load = { connections: 64, seconds, script: creates(server, number) };
+      const [{ p99Ms }, { perSecond }] = await Promise.all([run(server, reading), run(server, writing)]);
+      results.add("create, 64 connections, syncs of 10 ms", name, perSecond);
+      results.add("p99 of a read beside them", name, p99Ms, "ms");
+    }),
+};
 
 export const scenes: readonly Scene[] = [
-  lists(3, [ours, nginx, floor()]),
-  lists(100, [ours, nginx, floor(), ...peers]),
-  lists(1_000, [ours, nginx, floor(), ...peers]),
-  lists(100_000, [ours, nginx, floor()]),
-  gzipLists(100),
-  gzipLists(1_000),
+  lists(100, [ours, nginx(), floor(), bunServe(), ...peers, onPostgres]),
+  lists(1_000, [ours, nginx(), floor(), ...peers]),
+  gzipLists,
   notModified,
+  https,
   mixed,
-  latency,
+  writes,
   slowDisk,
-  guarded,
-  measured,
-  overHttps,
-  newConnections,
-  rawSqlite,
-  writes(0, [ours, echo], [64]),
-  writes(0, peers, [64]),
-  writes(0, [ours], [1, 256]),
-  smallUpdates,
-  writes(10_000, [ours]),
-  writes(1_000_000, [ours]),
-  deletions(0),
-  deletions(10_000),
-  deletions(1_000_000),
-  emptyStart,
   million,
-  slowReaders,
 ];

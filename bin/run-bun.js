@@ -1,5 +1,6 @@
 // Starts the Bun that was installed with this package, forwards signals to it, and exits with its exit code. Every
 // command and npm script starts Bun through here. It is plain JavaScript, because only Node is sure to be installed.
+// Why: docs/decisions/0001-bun.md
 
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, statSync } from "node:fs";

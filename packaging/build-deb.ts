@@ -1,5 +1,6 @@
 // Builds a Debian package from a single executable: `build-deb.ts [EXECUTABLE] [amd64|arm64] [FILE]`. It needs dpkg-deb.
 // The manual page is made from the command table.
+// Why: docs/decisions/0076-containers-and-services.md
 
 import {
   chmodSync,

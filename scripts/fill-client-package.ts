@@ -1,5 +1,6 @@
 // Runs before `npm pack ./packages/client`. Copies into that folder what the package contains: the client that
 // `npm run build` has built, the licence, and docs/client.md as the README.
+// Why: docs/decisions/0034-what-is-published.md
 
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -4,6 +4,7 @@
 //   npm test -- test/http test/wire    only the test files with one of these texts in their paths, long ones included
 //
 // If TODOITEMS_PROGRAM names an executable, only the tests that start the program are run, with that executable.
+// Why: docs/decisions/0085-tests-in-tiers.md
 
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,21 +1,14 @@
 // The upper limit for durable writes: SQLite alone, batches of 64 inserts, synchronous=FULL. Prints rows per second.
-// Usage: bun raw-sqlite.ts items|log DATABASE MILLISECONDS
+// Usage: bun raw-sqlite.ts DATABASE MILLISECONDS
 
 import { Database } from "bun:sqlite";
 
-const [table, path = "", milliseconds] = process.argv.slice(2);
+const [path = "", milliseconds] = process.argv.slice(2);
 const database = new Database(path, { create: true });
 database.run("PRAGMA journal_mode = WAL");
 database.run("PRAGMA synchronous = FULL");
-// "items" is the table that most services would have. "log" is like our own table, to which rows are only appended.
-database.run(
-  table === "items"
-    ? "CREATE TABLE item (id TEXT PRIMARY KEY, json TEXT NOT NULL)"
-    : "CREATE TABLE change (version INTEGER PRIMARY KEY, position INTEGER, id TEXT, json TEXT)",
-);
-const insert = database.query(
-  table === "items" ? "INSERT INTO item VALUES (?3, ?4)" : "INSERT INTO change VALUES (?1, ?2, ?3, ?4)",
-);
+database.run("CREATE TABLE item (id TEXT PRIMARY KEY, json TEXT NOT NULL)");
+const insert = database.query("INSERT INTO item VALUES (?1, ?2)");
 const begin = database.query("BEGIN IMMEDIATE");
 const commit = database.query("COMMIT");
 
@@ -27,7 +20,7 @@ while (performance.now() - start < Number(milliseconds)) {
     rows++;
     const id = crypto.randomUUID();
     const json = `{"ID":"${id}","Name":"Buy ${String(rows).padStart(7, "0")} bottles","Notes":"and bring the empty ones back, twelve","Done":false}`;
-    insert.run(rows, rows, id, json);
+    insert.run(id, json);
   }
   commit.run();
 }

@@ -1,6 +1,7 @@
 // Makes one executable: the program and a Bun binary in a single file, which needs neither Node nor node_modules. The
 // page's scripts, styles and icons are embedded. Elsewhere the program bundles them from its sources, which an
 // executable does not have.
+// Why: docs/decisions/0077-single-executables.md
 
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

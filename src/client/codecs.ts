@@ -1,5 +1,6 @@
 // A codec turns an item's JSON text into a value and back. The client itself handles only text. So the codec decides
 // which type an item has, and whether an item is validated.
+// Why: docs/decisions/0030-the-client-handles-text.md
 
 import { readObject } from "./item-text.ts";
 

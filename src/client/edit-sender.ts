@@ -71,8 +71,7 @@ export class EditSender {
 
   /** True if the edit was made for another store than the one that answers. */
   isForeign({ epoch }: Edit): boolean {
-    const now = this.#parts.list.epoch;
-    return now !== undefined && epoch !== undefined && epoch !== now;
+    return this.#connected !== undefined && epoch !== undefined && epoch !== this.#connected.epoch;
   }
 
   /** True if there is nothing to send now. */

@@ -1,5 +1,6 @@
 // The list as a value that stays current, for user interfaces. `subscribe` and `getSnapshot` are what React's
 // `useSyncExternalStore` expects. Other libraries can use them in the same way.
+// Why: docs/decisions/0075-the-client-alone.md
 
 import { parseToken } from "../items/token.ts";
 import { hasStatus } from "./errors.ts";
@@ -77,6 +78,13 @@ export interface LiveListObserver {
   onHidden(): void;
 }
 
+export const firstStatus: ListStatus = {
+  connection: { kind: "stopped" },
+  loaded: false,
+  readOnly: false,
+  needsCredentials: false,
+};
+
 /** When to be connected. */
 export type Following = "never" | "while visible" | "always";
 
@@ -97,7 +105,7 @@ export class LiveList<Item> {
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
   /** The newest status. It becomes a part of the snapshot when it is published, as the entries do. */
-  #status: ListStatus = { connection: { kind: "stopped" }, loaded: false, readOnly: false, needsCredentials: false };
+  #status = firstStatus;
   #snapshot: LiveListSnapshot<Item> = { items: [], status: this.#status };
   /** The items in the order of the list. Undefined if they have changed since. */
   #sorted: readonly Entry<Item>[] | undefined = [];

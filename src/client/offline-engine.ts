@@ -1,5 +1,6 @@
 // The engine of an offline list: the list as the service has it, the outbox, and what is kept of both on the device. All
 // changes of the outbox go through one queue, and each is stored before it counts.
+// Why: docs/decisions/0081-offline-lists.md
 
 import { withId } from "../items/todo-item.ts";
 import type { NewItem } from "./codecs.ts";

@@ -2,7 +2,7 @@
 // until something about them changes, so that user interfaces can compare them with `===`.
 
 import type { ItemCodec } from "./codecs.ts";
-import { type ItemState, type ListStatus, unchanged } from "./live-list.ts";
+import { firstStatus, type ItemState, type ListStatus, unchanged } from "./live-list.ts";
 import { type Edit, type EditProblem, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
@@ -62,14 +62,7 @@ interface Shown<Item> {
 export const emptySnapshot: OfflineSnapshot<never> = {
   items: [],
   pending: [],
-  status: {
-    connection: { kind: "stopped" },
-    loaded: false,
-    readOnly: false,
-    needsCredentials: false,
-    kept: false,
-    storageError: undefined,
-  },
+  status: { ...firstStatus, kept: false, storageError: undefined },
 };
 
 export class OfflineView<Item> {

@@ -12,23 +12,16 @@ export interface PageObserver {
 
 /** Calls the observer until the returned function is called. If the page is hidden already, says so at once. */
 export function observePage(observer: PageObserver): () => void {
-  const page = eventTarget(Reflect.get(globalThis, "document"));
-  const window = eventTarget(globalThis);
+  const page: Partial<EventTarget> | undefined = Reflect.get(globalThis, "document");
+  const window: Partial<EventTarget> = globalThis;
   const isHidden = () => page !== undefined && Reflect.get(page, "visibilityState") === "hidden";
   const onVisibility = () => (isHidden() ? observer.onHidden() : observer.onShown());
   const onNetwork = () => observer.onNetwork();
-  page?.addEventListener("visibilitychange", onVisibility);
-  for (const name of ["offline", "online"]) window?.addEventListener(name, onNetwork);
+  page?.addEventListener?.("visibilitychange", onVisibility);
+  for (const name of ["offline", "online"]) window.addEventListener?.(name, onNetwork);
   if (isHidden()) observer.onHidden();
   return () => {
-    page?.removeEventListener("visibilitychange", onVisibility);
-    for (const name of ["offline", "online"]) window?.removeEventListener(name, onNetwork);
+    page?.removeEventListener?.("visibilitychange", onVisibility);
+    for (const name of ["offline", "online"]) window.removeEventListener?.(name, onNetwork);
   };
-}
-
-type Target = Pick<EventTarget, "addEventListener" | "removeEventListener">;
-
-function eventTarget(value: unknown): Target | undefined {
-  const isTarget = typeof value === "object" && value !== null && "addEventListener" in value;
-  return isTarget && "removeEventListener" in value ? (value as Target) : undefined;
 }

@@ -16,8 +16,6 @@ export interface RequestParts extends RequestOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | undefined;
-  /** A status outside 2xx, such as 304, that counts as success for this request. */
-  readonly alsoAccept?: number;
   /** How long the server may be silent. Default: `timeoutMs`. */
   readonly silenceMsMax?: number;
 }
@@ -73,9 +71,9 @@ export class Requester<Item> {
     const reply = new Reply(request, response, timeout, this.options.maxResponseBytes);
     // Only a reply that has a body shows whether bodies can be streamed.
     if (reply.status === 200) this.streams = reply.streams;
-    if (reply.ok || reply.status === request.alsoAccept) return reply;
+    if (reply.ok) return reply;
     // When a server redirects, a browser reports status 0 and hides the target address.
-    if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400 && reply.status !== 304)) {
+    if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400)) {
       reply.discard();
       const target = response.headers.get("location");
       const detail = `the server redirects${target === null ? "" : ` to ${target}`}; use that address as the base URL`;

@@ -168,36 +168,23 @@ class Feed {
    */
   async *run(): AsyncGenerator<SourceEvent> {
     const { signal, pollMs = 5_000 } = this.#options;
-    for (let resyncs = 0; ; resyncs++) {
-      for (let etag: string | undefined; ; ) {
-        const reply = await this.#open("delta", etag);
-        if (!reply) return;
-        const state = reply.status === 304 ? undefined : yield* this.#document(reply);
-        // Where replies cannot be streamed, a request for the feed never gets a reply.
-        if (this.#requester.streams) break;
-        etag = reply.etag;
-        if (state) yield state;
-        await pause(pollMs, signal);
-      }
-      const reply = await this.#open("events");
+    for (;;) {
+      const reply = await this.#open("delta");
       if (!reply) return;
-      for await (const event of this.#events(reply)) {
-        if (!("kind" in event)) resyncs = 0;
-        yield event;
-      }
-      if (this.#token !== undefined) throw new NetworkError(reply.request, "the change feed ended");
-      // If the feed rejects a list that was just read, this error leads to a pause. Without a pause, the client would
-      // read the whole list again and again as fast as it can.
-      if (resyncs > 0)
-        throw new NetworkError(
-          reply.request,
-          "the change feed does not know the list that was just read; do several stores answer at this address?",
-        );
+      const state = yield* this.#document(reply);
+      // Where replies cannot be streamed, a request for the feed never gets a reply.
+      if (this.#requester.streams) break;
+      yield state;
+      await pause(pollMs, signal);
     }
+    const reply = await this.#open("events");
+    if (!reply) return;
+    yield* this.#events(reply);
+    throw new NetworkError(reply.request, "the change feed ended");
   }
 
   /** Requests the document of changes or the stream of events. Returns undefined if the server has neither. */
-  async #open(kind: "delta" | "events", etag?: string): Promise<Reply | undefined> {
+  async #open(kind: "delta" | "events"): Promise<Reply | undefined> {
     const { signal } = this.#options;
     const isStream = kind === "events";
     const mediaType = isStream ? "text/event-stream" : "application/json";
@@ -207,10 +194,10 @@ class Feed {
         method: "GET",
         url: `${this.#requester.feedUrl}/${kind}${since}`,
         signal,
-        headers: { Accept: mediaType, "If-None-Match": etag },
-        ...(isStream ? { silenceMsMax: feedSilenceMsMax } : { alsoAccept: 304 }),
+        headers: { Accept: mediaType },
+        ...(isStream && { silenceMsMax: feedSilenceMsMax }),
       });
-      if (reply.mediaType === mediaType || reply.status === 304) return reply;
+      if (reply.mediaType === mediaType) return reply;
       // Some servers send an HTML page for every address. So without the right media type, there is no feed.
       reply.discard();
       return undefined;
@@ -251,8 +238,13 @@ class Feed {
     for await (const text of reply.texts(Number.POSITIVE_INFINITY)) {
       for (const { type, id, data } of reader.read(text)) {
         if (type === "resync") {
+          // The next connection begins with the whole list. The pause before it keeps the client from reading the list
+          // again and again if the service never knows it.
           this.#token = undefined;
-          return;
+          throw new NetworkError(
+            reply.request,
+            "the service has forgotten what changed, or several stores answer here",
+          );
         }
         if (type === "ready") {
           const values = reply.values(data);
@@ -285,22 +277,17 @@ async function* pollList(
   requester: Requester<unknown>,
   { signal, pollMs = 5_000 }: WatchOptions,
 ): AsyncGenerator<SourceEvent> {
-  let before: string | undefined;
-  for (let etag: string | undefined; ; ) {
-    const headers = { "If-None-Match": etag };
-    const reply = await requester.send({ method: "GET", url: requester.listUrl, signal, headers, alsoAccept: 304 });
-    if (reply.status !== 304) {
-      const items: ItemText[] = [];
-      for await (const json of reply.objects()) {
-        const id = reply.parse(json, idOf)?.toLowerCase();
-        if (id === undefined) throw new InvalidResponseError(reply.request, "an item without an ID");
-        items.push({ id, json, etag: undefined, position: items.length });
-      }
-      etag = reply.etag;
-      const texts = items.map(({ json }) => json).join();
-      if (texts !== before) yield { whole: true, items, token: undefined };
-      before = texts;
+  for (let before: string | undefined; ; ) {
+    const reply = await requester.send({ method: "GET", url: requester.listUrl, signal });
+    const items: ItemText[] = [];
+    for await (const json of reply.objects()) {
+      const id = reply.parse(json, idOf)?.toLowerCase();
+      if (id === undefined) throw new InvalidResponseError(reply.request, "an item without an ID");
+      items.push({ id, json, etag: undefined, position: items.length });
     }
+    const texts = items.map(({ json }) => json).join();
+    if (texts !== before) yield { whole: true, items, token: undefined };
+    before = texts;
     yield { kind: "polling", readOnly: false, epoch: undefined };
     await pause(pollMs, signal);
   }

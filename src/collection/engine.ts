@@ -88,16 +88,15 @@ export interface Engine {
   commit(batch: Batch): Promise<boolean>;
 
   /**
-   * Rejects with a `StoreError` if writes would fail now and would keep failing until the cause is fixed. Also rejects
-   * if reads no longer come from the store that was opened. Health checks call this. An engine needs this method only
-   * if `hasNews` does not already fail in these cases.
+   * Rejects with a `StoreError` if writes would fail now and would keep failing until the cause is fixed. Health checks
+   * call this. An engine needs this method only if `hasNews` does not already fail then.
    */
   checkReady?(): Promise<void>;
 
   close(): Promise<void>;
 }
 
-interface StoreErrorOptions extends ErrorOptions {
+export interface StoreErrorOptions extends ErrorOptions {
   readonly undecided?: boolean;
   readonly needsRestart?: boolean;
 }
@@ -133,7 +132,7 @@ export function newEpoch(): string {
 }
 
 /**
- * A store keeps about this many tombstones (marks of deleted items), and drops the oldest ones beyond that. Whoever
- * asks for the changes since a point before a dropped tombstone gets the whole store.
+ * A store keeps about this many tombstones, and drops the oldest ones beyond that. Whoever asks for the changes since a
+ * point before a dropped tombstone gets the whole store.
  */
 export const tombstonesMax = 10_000;

@@ -1,4 +1,4 @@
-// Keeps this process's copy of the store fresh: before every read, it finds out what other processes have committed.
+// Keeps the replica fresh: before every read, it finds out what other processes have committed.
 
 import { type Engine, StoreError } from "./engine.ts";
 import type { Replica } from "./replica.ts";
@@ -19,10 +19,7 @@ export class Freshness {
    * share this refresh.
    */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
-  /**
-   * Set while changes are being read from the engine into the replica, which is this process's copy of the store.
-   * Resolves once the replica has them.
-   */
+  /** Set while changes are being read from the engine into the replica. Resolves once the replica has them. */
   #taking: Promise<void> | undefined;
   /** How many times `doubt` was called. */
   #doubtCount = 0;
@@ -37,13 +34,10 @@ export class Freshness {
     this.#notices = notices;
   }
 
-  /**
-   * Brings this process's copy of the store up to date with what other processes have committed. If the result is a
-   * promise, await it.
-   */
+  /** Brings the replica up to date with what other processes have committed. Await the result, if there is one. */
   refresh(): undefined | Promise<void> {
-    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until they are in the
-    // replica, which is this process's copy of the store. Then start again.
+    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until the replica has
+    // them, then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
     if (this.#isUnsure) return this.#noted(this.#catchUp(true));
     const question = this.#engine.hasNews();
@@ -67,9 +61,8 @@ export class Freshness {
   }
 
   /**
-   * Call this if the engine may have seen changes that the replica, this process's copy of the store, lacks. For
-   * example, a commit has failed but may have been stored anyway. `hasNews` does not report changes that the engine has
-   * already seen. So the next refresh pulls without asking `hasNews`.
+   * Call this if the engine may have seen changes that the replica lacks, such as a failed commit that may have been
+   * stored anyway. `hasNews` does not report changes that the engine has seen, so the next refresh pulls without asking.
    */
   doubt(): void {
     this.#doubtCount++;

@@ -1,6 +1,7 @@
 // The list as bytes, ready to send. Items live in chunks of about 64 KiB. A write marks its chunk as stale. When the
 // list is next requested, only the stale chunks are encoded again; lists of different versions share all other bytes.
 // An item's text is kept only once: inside its chunk's bytes or, until the chunk is next encoded, as a separate string.
+// Why: docs/decisions/0057-the-list-is-sent-from-chunks.md
 
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Version } from "./engine.ts";

@@ -1,5 +1,6 @@
 // Remembers which items changed last, so that readers who were away get what they missed without a question to the
 // store. Only the places of the changes are kept here: the items themselves are in the list.
+// Why: docs/decisions/0040-a-feed-reader-is-a-version.md
 
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Change, Version } from "./engine.ts";

@@ -1,6 +1,7 @@
 // The to-do list as the API sees it. All items are in memory: reads are answered from there, and every write is decided
 // there. An engine makes the decisions durable. This class brings the parts together. The replica holds the items.
 // Freshness keeps the replica up to date with other processes. The queue turns writes into commits.
+// Why: docs/decisions/0005-one-versioned-collection.md
 
 import type { FieldNames } from "../items/field-names.ts";
 import type { IdentifiedItem } from "../items/todo-item.ts";
@@ -67,10 +68,7 @@ export class TodoCollection {
     return this.#replica.bookmark.epoch;
   }
 
-  /**
-   * The version of the newest change. Two lists with the same version are identical if their epoch, the name of the
-   * history, is also the same.
-   */
+  /** The version of the newest change. Two lists with the same epoch and version are identical. */
   get version(): Version {
     return this.#replica.bookmark.version;
   }
@@ -130,11 +128,7 @@ export class TodoCollection {
     return this.#list.render(json);
   }
 
-  /**
-   * The latest change of each item that has changed since a bookmark, in order of version. Field names are spelled as
-   * this instance sends them. Undefined if the bookmark is too old or from another history. Iterate over the result
-   * before you await anything.
-   */
+  /** As `Replica.changesSince`. Field names are spelled as this instance sends them. */
   changesSince(since: Bookmark): Iterable<Change> | undefined {
     return this.#replica.changesSince(since);
   }
@@ -159,9 +153,7 @@ export class TodoCollection {
     if (this.count > 0) return false;
     const byteCount = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
     if (byteCount > this.#list.bytesLeft)
-      throw new StoreError(
-        `the seed has ${byteCount.toLocaleString("en")} bytes of items; raise --store-limit to store them`,
-      );
+      throw new StoreError(`the seed has ${byteCount.toLocaleString("en")} bytes of items, too many for --store-limit`);
     // The count is checked again inside the commit, because another process may be seeding the same store.
     const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));
     const outcomes = await this.#commit(writes);

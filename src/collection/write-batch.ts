@@ -32,9 +32,8 @@ export class WriteBatch implements Batch {
   }
 
   /**
-   * Applies the stored plan to the replica, which is this process's copy of the store. Returns false, and applies
-   * nothing, if the replica has loaded another history in the meantime. The plan's changes do not belong to that
-   * history.
+   * Applies the stored plan to the replica. Returns false, and applies nothing, if the replica has loaded another
+   * history in the meantime, to which the plan's changes do not belong.
    */
   show(): boolean {
     const { decidedOn, changes } = this.#plan;

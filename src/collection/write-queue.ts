@@ -1,5 +1,6 @@
 // Gathers writes and commits them in batches. Writes that arrive while a commit is under way form the next batch. So
 // one sync to disk serves many writers.
+// Why: docs/decisions/0010-do-less-for-each-request.md
 
 import { StoreError, WriteError } from "./engine.ts";
 import type { DecidedOutcome, Write } from "./write-rules.ts";

@@ -10,9 +10,9 @@ import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-rec
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
+import { describeSummary } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
 import { requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
-import { describeSummary } from "./stores/store-writer.ts";
 
 export const command = defineCommand(
   {
@@ -34,14 +34,13 @@ export const command = defineCommand(
     requireFile(path);
     if (!isInDoubt(path)) {
       remark(`Nothing to accept: the files of ${path} belong together.`);
-      return 0;
+      return;
     }
     const startedAt = performance.now();
     const open = (kept: string) => (args.has("with-log") ? openWithLog(kept) : SqliteSnapshot.openWithoutLog(path));
     const summary = await withStoreAdvice(path, () => replaceStore(path, { command: "accept", force: true, open }));
     if (args.has("json")) await printLine(JSON.stringify(summary));
     else remark(`Accepted ${path}: ${describeSummary(summary, startedAt)}`);
-    return 0;
   },
 );
 

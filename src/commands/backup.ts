@@ -1,4 +1,5 @@
 // `todoitems backup`: writes the current items of a store to a new SQLite file, even while a service uses the store.
+// Why: docs/decisions/0056-backups-are-stores.md
 
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,9 +12,8 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, lostOutput, printLine, remark } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/file-argument.ts";
 import { standardOutput, writeAll } from "./files/write-all.ts";
-import { copyStore, isSameFile, withStoreLock } from "./stores/store-copy.ts";
+import { copyStore, describeSummary, isSameFile, type StoreSummary, withStoreLock } from "./stores/store-copy.ts";
 import { type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
-import { describeSummary, type StoreSummary } from "./stores/store-writer.ts";
 
 export const command = defineCommand(
   {
@@ -33,7 +33,6 @@ export const command = defineCommand(
     const summary = file === "-" ? await toOutput(store) : await toFile(store, followLink(file), args.has("force"));
     if (args.has("json")) await printLine(JSON.stringify({ file, ...summary }));
     else remark(`Saved ${file === "-" ? "to standard output" : file}: ${describeSummary(summary, startedAt)}`);
-    return 0;
   },
 );
 

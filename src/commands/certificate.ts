@@ -26,6 +26,5 @@ export const command = defineCommand(
     // To include these, the operator deletes authority-key.pem beside the file, and trusts the new authority.
     if (opened.otherNames.length > 0) rows.push(["Not for", `${opened.otherNames.join(", ")} (newer names)`]);
     await printLine(labelledRows(rows, widthOf(process.stdout)).join("\n"));
-    return 0;
   },
 );

@@ -1,12 +1,13 @@
 // `todoitems doctor`: says what would lose data or lock people out, with the settings that the service would start with.
 // It changes nothing.
+// Why: docs/decisions/0078-doctor.md
 
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { isSystemError } from "../files/system-reason.ts";
+import { explainUsersError } from "../serve/advice.ts";
 import { CertificateError } from "../serve/certificate-files.ts";
 import { readSettings } from "../serve/settings.ts";
-import { explainUsersError } from "../serve/users-advice.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { printable, styleOf } from "../terminal/text.ts";
@@ -15,23 +16,8 @@ import type { Command } from "./command-line/command.ts";
 import { describeFailure } from "./command-line/failure.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
 import { settingFlags } from "./command-line/setting-flags.ts";
-import { checkCertificate } from "./doctor/certificate-check.ts";
-import { type Finding, fail, type Subject, type Verdict, warn } from "./doctor/finding.ts";
-import { checkPostgresServers } from "./doctor/postgres-check.ts";
-import { checkSecrets } from "./doctor/secrets-check.ts";
-import { checkSettings } from "./doctor/settings-check.ts";
-import { checkTheStore } from "./doctor/store-check.ts";
+import { type Check, checks, type Finding, fail, type Subject, type Verdict, warn } from "./doctor/checks.ts";
 import { connectionVariables } from "./service/connection-flags.ts";
-
-type Check = (subject: Subject) => readonly Finding[] | Promise<readonly Finding[]>;
-
-const checks: Readonly<Record<string, Check>> = {
-  Settings: checkSettings,
-  Store: checkTheStore,
-  PostgreSQL: checkPostgresServers,
-  Secrets: checkSecrets,
-  Certificate: checkCertificate,
-};
 
 interface AreaFinding extends Finding {
   readonly area: string;

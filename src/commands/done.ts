@@ -1,28 +1,24 @@
 // `todoitems done`: marks items as done, or as not done.
 
 import { withKnownFields } from "../items/known-fields.ts";
-import { defineCommand } from "./command-line/command.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
 import { fieldNames, titleOf } from "./items/fields.ts";
 import { findItems, idNotes } from "./items/find-items.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { defineClientCommand } from "./service/connect.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "done",
     parameters: "ID…",
     summary: "mark items as done",
-    flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag, ...connectionFlags],
+    flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag],
     notes: idNotes,
   },
-  async (args, environment) => {
-    const client = await connect(args, environment);
+  async (client, args) => {
     const done = !args.has("undo");
     for (const { id } of await findItems(client, args.positionals)) {
       const { item } = await client.change(id, (json) => withKnownFields(json, { done }, fieldNames));
       await printLine(args.has("json") ? item : `${done ? "Done" : "Not done"}: ${titleOf(id, item)}`);
     }
-    return 0;
   },
 );

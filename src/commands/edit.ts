@@ -3,16 +3,15 @@
 import { idOf, sameId } from "../client/item-text.ts";
 import { withKnownFields } from "../items/known-fields.ts";
 import { printable } from "../terminal/text.ts";
-import { type Arguments, defineCommand } from "./command-line/command.ts";
+import type { Arguments } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { editText } from "./items/editor.ts";
 import { fieldFlag, fieldNames, notesFlag, parseField, setFields, titleOf } from "./items/fields.ts";
 import { findItem, idNotes } from "./items/find-items.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { defineClientCommand } from "./service/connect.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "edit",
     parameters: "ID",
@@ -22,15 +21,13 @@ export const command = defineCommand(
       notesFlag,
       fieldFlag,
       jsonFlag,
-      ...connectionFlags,
     ],
     notes: `${idNotes} Flags change only these fields. Without them, the item opens in the editor that VISUAL or EDITOR names. If your text cannot be stored, it stays in a file.`,
     example: 'edit 3f2a --name "Buy oat milk" --field Price:=1.50',
   },
-  async (args, environment) => {
+  async (client, args, environment) => {
     const [word = ""] = args.positionals;
     const change = changeOf(args);
-    const client = await connect(args, environment);
     const { id, item: before, etag } = await findItem(client, word);
     const store = async (text: string) => {
       if (!sameId(idOf(text), id))
@@ -41,7 +38,6 @@ export const command = defineCommand(
     if (args.has("json")) await printLine(after);
     else if (after === before) remark("The text is the same as before, so nothing was changed.");
     else await printLine(`Changed: ${titleOf(id, after)}`);
-    return 0;
   },
 );
 

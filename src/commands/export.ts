@@ -1,28 +1,26 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
 import { statSync } from "node:fs";
-import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/file-argument.ts";
 import { interruptible } from "./files/interruptible.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { defineClientCommand } from "./service/connect.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "export",
     parameters: "[FILE]",
     summary: "write every item to a file",
-    flags: [formatFlag, forceFlag, jsonSummaryFlag, ...connectionFlags],
+    flags: [formatFlag, forceFlag, jsonSummaryFlag],
     notes:
       "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
   },
-  async (args, environment) => {
+  async (client, args) => {
     const [file = "-"] = args.positionals;
     const path = file === "-" ? undefined : followLink(file);
     if (path === undefined && args.has("json"))
@@ -33,7 +31,6 @@ export const command = defineCommand(
     if (found && !found.isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
     if (found && !args.has("force"))
       throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
-    const client = await connect(args, environment, { limit: 5 });
     // If the items are printed on the terminal, there is no progress bar, because the two would mix.
     const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar();
     const hash = new ItemHash();
@@ -56,6 +53,5 @@ export const command = defineCommand(
     }
     if (args.has("json")) await printLine(JSON.stringify({ items: hash.count, hash: String(hash) }));
     else remark(`Exported ${countOf(hash.count)}${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
-    return 0;
   },
 );

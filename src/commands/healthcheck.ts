@@ -54,8 +54,7 @@ async function askStatus(base: URL): Promise<string> {
     return `not ready: it returns ${response.status}${status === undefined ? "" : ` (${status})`}.`;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (error.name === "TimeoutError") return `there was no response within ${responseMs / 1_000} s.`;
-    return `it cannot be reached (${"code" in error ? error.code : error.message}). Check that the service is running, and give its --port or its address.`;
+    return `it cannot be reached (${"code" in error ? error.code : error.name}). Check that the service is running, and give its --port or its address.`;
   }
 }
 

@@ -14,7 +14,6 @@ export const command = defineCommand(
     const names = all.map((one) => one.name);
     if (name !== undefined && !named) throw new UsageError(unknownCommand(name, names));
     await printLine(named ? commandHelp(named) : overview(all));
-    return 0;
   },
 );
 

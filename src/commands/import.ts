@@ -1,16 +1,14 @@
 // `todoitems import`: stores the items of a file in the service.
 
 import { createReadStream, statSync } from "node:fs";
-import { defineCommand } from "./command-line/command.ts";
 import { UsageError } from "./command-line/errors.ts";
 import { countOf, jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { defineClientCommand } from "./service/connect.ts";
 import { conflictRules, describeCounts, importItems } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
 import { ProgressBar } from "./transfer/progress-bar.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "import",
     parameters: "FILE",
@@ -25,18 +23,16 @@ export const command = defineCommand(
         choices: conflictRules,
       },
       jsonSummaryFlag,
-      ...connectionFlags,
     ],
     notes:
       "If FILE is -, the items are read from standard input. An item that is already stored with the same content is skipped. If the import is interrupted, run the same command again to continue. In a CSV file, the first line names the fields.",
   },
-  async (args, environment) => {
+  async (client, args) => {
     const [file = ""] = args.positionals;
     const format = formatOf(args.text("format"), file);
     const found = file === "-" ? undefined : statSync(file, { throwIfNoEntry: false });
     if (file !== "-" && !found?.isFile()) throw new UsageError(`${file}: there is no such file.`);
     const rule = conflictRules.find((one) => one === args.text("on-conflict")) ?? "fail";
-    const client = await connect(args, environment, { limit: 5 });
     const source = file === "-" ? "standard input" : file;
     const bar = new ProgressBar();
     let bytes = 0;
@@ -54,6 +50,5 @@ export const command = defineCommand(
     } finally {
       bar.clear();
     }
-    return 0;
   },
 );

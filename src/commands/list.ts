@@ -6,15 +6,14 @@ import { knownFields, textOf } from "../items/known-fields.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { padEnd, printable, shorten, styleOf } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
-import { type Arguments, defineCommand } from "./command-line/command.ts";
+import type { Arguments } from "./command-line/command.ts";
 import { UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { isDone } from "./items/fields.ts";
-import { shortIds } from "./items/find-items.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { distinctLength } from "./items/find-items.ts";
+import { defineClientCommand } from "./service/connect.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "list",
     parameters: "",
@@ -24,29 +23,26 @@ export const command = defineCommand(
       { name: "done", placeholder: "", meaning: "only the items that are done" },
       { name: "search", placeholder: "TEXT", meaning: "only the items with this text in a field, in any letter case" },
       jsonFlag,
-      ...connectionFlags,
     ],
     notes:
       "The table has a tick for what is done, the beginning of the ID, the name and the notes. --json prints every item in full, one per line.",
   },
-  async (args, environment) => {
+  async (client, args, environment) => {
     const isWanted = filterOf(args);
-    const client = await connect(args, environment);
     if (args.has("json")) {
       for await (const json of client.items()) if (isWanted(json)) await printLine(json);
-      return 0;
+      return;
     }
     const all = await client.list();
     const items = all.filter(isWanted);
     if (items.length === 0) {
       remark(all.length === 0 ? `There are no items yet. Add one with: ${asTyped("add NAME")}` : "No item matches.");
-      return 0;
+      return;
     }
     const style = styleOf(process.stdout, environment);
     const [header = "", ...lines] = tableOf(all, items, widthOf(process.stdout));
     await printLine(style.bold(header));
     for (const line of lines) await printLine(line.startsWith("✓") ? style.dim(line) : line);
-    return 0;
   },
 );
 
@@ -67,10 +63,10 @@ function filterOf(args: Arguments): (json: string) => boolean {
 
 /** The header, then a line for each item. Short IDs depend on all items. Names get at most half of the width. */
 function tableOf(all: readonly string[], items: readonly string[], width: number): string[] {
-  const short = shortIds(all.map((json) => idOf(json) ?? ""));
+  const length = distinctLength(all.map((json) => idOf(json) ?? ""));
   const rows = items.map((json) => {
     const { name, notes, done } = knownFields(scanObject(json));
-    const id = printable(short.get(idOf(json) ?? "") ?? "");
+    const id = printable(idOf(json)?.slice(0, length) ?? "");
     return {
       tick: done ? "✓" : " ",
       id,

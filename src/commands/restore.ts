@@ -9,10 +9,9 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/file-argument.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
-import { isSameFile } from "./stores/store-copy.ts";
+import { describeSummary, isSameFile } from "./stores/store-copy.ts";
 import { type Replaced, replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
-import { describeSummary } from "./stores/store-writer.ts";
 
 export const command = defineCommand(
   {
@@ -41,7 +40,6 @@ export const command = defineCommand(
     }
     if (args.has("json")) await printLine(JSON.stringify(summary));
     else remark(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}`);
-    return 0;
   },
 );
 

@@ -4,27 +4,25 @@ import { indented } from "../items/indented.ts";
 import { scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { padEnd, printable, styleOf } from "../terminal/text.ts";
-import { defineCommand } from "./command-line/command.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
 import { isJson } from "./items/fields.ts";
 import { findItem, idNotes } from "./items/find-items.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { defineClientCommand } from "./service/connect.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "show",
     parameters: "ID",
     summary: "show one item in full",
-    flags: [jsonFlag, ...connectionFlags],
+    flags: [jsonFlag],
     notes: idNotes,
   },
-  async (args, environment) => {
+  async (client, args, environment) => {
     const [word = ""] = args.positionals;
-    const { item } = await findItem(await connect(args, environment), word);
+    const { item } = await findItem(client, word);
     if (args.has("json")) {
       await printLine(item);
-      return 0;
+      return;
     }
     const style = styleOf(process.stdout, environment);
     const fields = [...scanObject(item).toMap()].map(([name, value]) => [printable(name), value] as const);
@@ -35,6 +33,5 @@ export const command = defineCommand(
       const lines = (text === undefined || isJson(text) ? indented(value) : text).split("\n").map(printable);
       await printLine(`${style.bold(padEnd(name, width))}  ${lines.join(`\n${" ".repeat(width)}  `)}`.trimEnd());
     }
-    return 0;
   },
 );

@@ -1,7 +1,7 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
 import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
-import { explainUsersError } from "../serve/users-advice.ts";
+import { explainUsersError } from "../serve/advice.ts";
 import { defineCommand, expectedOneOf } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { printLine, remark } from "./command-line/output.ts";
@@ -34,7 +34,6 @@ export const command = defineCommand(
       if (action === "add") await add(path, name ?? "");
       else if (action === "remove") await remove(path, name ?? "");
       else await list(path);
-      return 0;
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;
       throw new CommandError(explainUsersError(error), { cause: error });

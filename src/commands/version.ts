@@ -8,6 +8,5 @@ export const command = defineCommand(
   { name: "version", parameters: "", summary: "print the version", flags: [] },
   async () => {
     await printLine(version);
-    return 0;
   },
 );

@@ -4,24 +4,21 @@ import type { WatchEvent, WatchState } from "../client/watch.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { shorten, styleOf } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
-import { defineCommand } from "./command-line/command.ts";
 import { explain } from "./command-line/failure.ts";
 import { countOf, jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { isDone, nameOf, shortId } from "./items/fields.ts";
-import { connect } from "./service/connect.ts";
-import { connectionFlags } from "./service/connection-flags.ts";
+import { defineClientCommand } from "./service/connect.ts";
 
-export const command = defineCommand(
+export const command = defineClientCommand(
   {
     name: "watch",
     parameters: "",
     summary: "print every change as it happens",
-    flags: [jsonFlag, ...connectionFlags],
+    flags: [jsonFlag],
     notes:
       "If the service is not there yet, watch waits for it. Press Ctrl-C to stop. --json prints one line for each event: snapshot, changed or removed.",
   },
-  async (args, environment) => {
-    const client = await connect(args, environment);
+  async (client, args, environment) => {
     const controller = new AbortController();
     const stop = () => controller.abort();
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
@@ -34,7 +31,6 @@ export const command = defineCommand(
     } finally {
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
     }
-    return 0;
   },
 );
 

@@ -1,5 +1,6 @@
 // Checks a name and a password. Password hashes are slow on purpose. So only a few are computed at the same time, and
 // only one waits for each address. There is also a limit on how fast passwords may be guessed.
+// Why: docs/decisions/0008-credentials.md
 
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -18,7 +19,7 @@ export interface NameAndPassword {
   readonly password: string;
 }
 
-export type Verdict =
+export type Verification =
   | { readonly kind: "right" | "wrong" }
   /** Too many passwords are waiting, so this one was not verified. */
   | { readonly kind: "busy" }
@@ -60,7 +61,7 @@ export class PasswordVerifier {
   }
 
   /** Credentials that cannot be read (`undefined`) count as a wrong guess, with an empty name. */
-  async verify(credentials: NameAndPassword | undefined, address: string): Promise<Verdict> {
+  async verify(credentials: NameAndPassword | undefined, address: string): Promise<Verification> {
     if (this.#waiting.has(address) || this.#waiting.size >= waitingMax) return { kind: "busy" };
     // An unknown name is counted like a known one, so that the limit does not reveal which names exist. Each password
     // counts as a wrong guess until it turns out to be right.

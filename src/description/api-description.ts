@@ -1,5 +1,6 @@
 // The description of one instance's API in OpenAPI 3.1. openapi.yaml describes everything that instances offer; here,
 // what this instance does not offer is left out, and the address and the spelling of field names become its own.
+// Why: docs/decisions/0083-one-description.md
 
 import source from "../../openapi.yaml";
 import type { AuthMode } from "../http/access.ts";

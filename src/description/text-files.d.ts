@@ -10,6 +10,11 @@ declare module "*.dart" {
   export = text;
 }
 
+declare module "*.jsx" {
+  const text: string;
+  export = text;
+}
+
 declare module "*.kt" {
   const text: string;
   export = text;

@@ -33,16 +33,14 @@ export class AllowedHosts {
   }
 }
 
+function hostNotAllowed(name: string): Problem {
+  const advice = `Use localhost or an IP address in the URL, or start the service with --allow-host ${name}.`;
+  return new Problem("HostNotAllowed", `This instance does not answer to the name ${name}. ${advice}`);
+}
+
 /** The host in lower case. The port, the brackets of an IPv6 address and a final dot are removed. */
 function hostName(header: string): string {
   const end = header.startsWith("[") ? header.indexOf("]") : header.indexOf(":");
   const host = header.slice(header.startsWith("[") ? 1 : 0, end === -1 ? header.length : end);
   return host.toLowerCase().replace(/\.$/, "");
-}
-
-function hostNotAllowed(host: string): Problem {
-  return new Problem(
-    "HostNotAllowed",
-    `This instance does not answer to the name ${host}. Use localhost or an IP address in the URL, or start the service with --allow-host ${host}.`,
-  );
 }

@@ -129,7 +129,8 @@ export class App implements Handler {
   /** Answers a request whose path is not a route of the API but may be a file of the site. */
   async #file(request: HttpRequest): Promise<Answer> {
     const file = await this.#options.site?.find(request);
-    if (!file) throw new Problem("RouteNotFound", routeNotFound);
+    if (!file)
+      throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
     if (!siteMethods.includes(request.method)) return this.#methodNotAllowed(request, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
@@ -168,14 +169,11 @@ export class App implements Handler {
    */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {
     const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
-    const instead = method === "PATCH" ? insteadOfPatch(allowed) : "";
-    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${instead}`;
+    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${method === "PATCH" ? insteadOfPatch(allowed) : ""}`;
     const problem = new Problem("MethodNotAllowed", advice === undefined ? detail : `${detail} ${advice}.`);
     return problemAnswer(problem, { Allow: allowed.join(", ") });
   }
 }
-
-const routeNotFound = "There is nothing at this address. The to-do items are at /api/todoitems/.";
 
 /** With URL form B only, an item is changed at the address of the list. Empty if nothing can be changed here. */
 function insteadOfPatch(allowed: readonly string[]): string {

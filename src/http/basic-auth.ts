@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import {
   type NameAndPassword,
   PasswordVerifier,
-  type Verdict,
+  type Verification,
   type VerifyHash,
 } from "../credentials/password-verifier.ts";
 import type { Users } from "../credentials/users-file.ts";
@@ -32,7 +32,7 @@ export class BasicAuth {
    * The credentials that are being verified now. The key is the client's address and the keyed hash of the credentials.
    * Requests with the same credentials from the same address share one result.
    */
-  readonly #verifying = new Map<string, Promise<Verdict>>();
+  readonly #verifying = new Map<string, Promise<Verification>>();
   /**
    * The keyed hashes of verified credentials, one for each user at most. A new set replaces this one whenever the users
    * are replaced.
@@ -72,9 +72,9 @@ export class BasicAuth {
       verifying = this.#verifier.verify(decode(bytes), address).finally(() => this.#verifying.delete(sender));
       this.#verifying.set(sender, verifying);
     }
-    const verdict = await verifying;
-    if (verdict.kind === "wrong" || verdict.kind === "slowed") this.#onFailure?.();
-    if (verdict.kind !== "right") throw problemOf(verdict);
+    const result = await verifying;
+    if (result.kind === "wrong" || result.kind === "slowed") this.#onFailure?.();
+    if (result.kind !== "right") throw problemOf(result);
     // If the users were replaced during the `await`, `remembered` is the old set, and nothing reads it any more.
     remembered.add(key);
   }
@@ -100,10 +100,10 @@ function decode(bytes: Uint8Array): NameAndPassword | undefined {
   }
 }
 
-function problemOf(verdict: Verdict): Problem {
-  if (verdict.kind === "slowed")
-    return slowedDown("Too many wrong passwords came from this address", verdict.waitSeconds);
-  return verdict.kind === "busy" ? slowedDown("Passwords are waiting to be verified", 1) : credentialsRequired();
+function problemOf(result: Verification): Problem {
+  if (result.kind === "slowed")
+    return slowedDown("Too many wrong passwords came from this address", result.waitSeconds);
+  return result.kind === "busy" ? slowedDown("Passwords are waiting to be verified", 1) : credentialsRequired();
 }
 
 function slowedDown(reason: string, retryAfterSeconds: number): Problem {

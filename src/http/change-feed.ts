@@ -2,6 +2,7 @@
 // document with all changes since the state that it has seen. For each reader we store little more than the state that
 // it has reached. What it has to get next is read from the collection, at the pace of the reader. So a slow reader
 // needs no more memory than a fast one. A reader that is too far behind is told to fetch the list again.
+// Why: docs/decisions/0040-a-feed-reader-is-a-version.md
 
 import { type Bookmark, type Change, StoreError } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";

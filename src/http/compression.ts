@@ -1,5 +1,6 @@
 // Compresses answers for clients that accept gzip: the list, items, documents of changes, problem documents that contain
 // an item, and the files of the site. The compressed form of a standing answer is kept as long as the answer itself.
+// Why: docs/decisions/0058-compressed-lists.md
 
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";

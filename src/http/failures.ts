@@ -13,8 +13,6 @@ import { loggedIds, requestIds } from "./request-id.ts";
  */
 const loggedFailures = { burst: 100, perSecond: 1 };
 
-const defect = "The service failed because of a defect. Its log has the details.";
-
 export class Failures {
   readonly #log: Log;
   readonly #rate = new RateLimiter(loggedFailures);
@@ -26,7 +24,8 @@ export class Failures {
   /** `request` is undefined if the input could not be read as a request. */
   answer(error: unknown, request: HttpRequest | undefined): Answer {
     const known = problemFrom(error);
-    const problem = known ?? new Problem("InternalError", defect);
+    const problem =
+      known ?? new Problem("InternalError", "The service failed because of a defect. Its log has the details.");
     const answer = problemAnswer(problem);
     if (answer.status < 500 || (known && this.#rate.take(problem.code) > 0)) return answer;
     const named = answer.with((request && requestIds(request.headers)) ?? { "X-Request-Id": crypto.randomUUID() });

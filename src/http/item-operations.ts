@@ -207,9 +207,7 @@ function recordNotFound(id: string): Problem {
 }
 
 function listChanged(etag: string): Answer {
-  const problem = new Problem(
-    "PreconditionFailed",
-    "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.",
-  );
+  const detail = "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.";
+  const problem = new Problem("PreconditionFailed", detail);
   return problemAnswer(problem, { ETag: etag });
 }

@@ -1,4 +1,5 @@
-// The status of every problem, by its code. openapi.yaml says when each of them comes, with an example.
+// Every kind of problem, with its status. What each of them means is in openapi.yaml, from which /docs shows it. Tests
+// compare that file and docs/reference.md with this table.
 
 import { STATUS_CODES } from "node:http";
 import type { ItemErrorCode } from "../items/item-error.ts";
@@ -32,11 +33,12 @@ export const problemStatus = {
   TodoItemIDRequired: 400,
   TooManyRequests: 429,
   UnsupportedMediaType: 415,
-} as const satisfies Record<ItemErrorCode | RefusalCode, number> & Record<string, number>;
+} as const satisfies Record<ItemErrorCode | RefusalCode, number> & Readonly<Record<string, number>>;
 
 export type ProblemCode = keyof typeof problemStatus;
 
-/** The phrase of a status. The runtime has the one that 413 had before RFC 9110. */
-export function titleOf(status: number): string {
-  return status === 413 ? "Content Too Large" : (STATUS_CODES[status] ?? "");
+/** The name of the problem's status. For 413, Node.js has the name of an older RFC. */
+export function titleOf(code: ProblemCode): string {
+  const status = problemStatus[code];
+  return (status === 413 ? "Content Too Large" : STATUS_CODES[status]) ?? "";
 }

@@ -1,5 +1,5 @@
 // Problem documents (RFC 9457): errors from every layer get the same shape. Only this file knows which error becomes
-// which document. Any error that is not listed here is a defect. problem-table.ts has the statuses.
+// which document. Any error that is not listed here is a defect. problem-table.ts has their statuses.
 
 import { StoreError, WriteError } from "../collection/engine.ts";
 import { ItemError } from "../items/item-error.ts";
@@ -7,6 +7,11 @@ import { Answer } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
 import { nosniff } from "./headers.ts";
 import { type ProblemCode, problemStatus, titleOf } from "./problem-table.ts";
+
+/** The address of the text that explains this kind of problem. It depends only on the code, not on the request. */
+export function problemType(code: ProblemCode): string {
+  return `/docs#${code}`;
+}
 
 interface ProblemOptions {
   readonly retryAfterSeconds?: number | undefined;
@@ -62,9 +67,8 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 /** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */
 export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
   const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
-  const status = problemStatus[code];
-  // The type is the address of the text that explains the problem. It depends on the code only, not on the request.
-  const document = JSON.stringify({ type: `/docs#${code}`, title: titleOf(status), status, detail, code });
+  const [status, title] = [problemStatus[code], titleOf(code)];
+  const document = JSON.stringify({ type: problemType(code), title, status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   const allHeaders = {
     "Content-Type": "application/problem+json",

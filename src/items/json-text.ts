@@ -1,6 +1,7 @@
 // JSON kept as text. A document is checked, stripped of insignificant white space and indexed at its top level, but
 // never rebuilt from parsed values: `1.0`, `1e400`, 20-digit integers, escapes, field order and even repeated names
 // come out exactly as they went in.
+// Why: docs/decisions/0006-json-stays-text.md
 
 import { ItemError } from "./item-error.ts";
 import { type Member, ObjectText } from "./object-text.ts";

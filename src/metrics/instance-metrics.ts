@@ -1,4 +1,5 @@
 // Everything that an instance counts, and the metrics that are made of it when somebody asks for them.
+// Why: docs/decisions/0073-metrics.md
 
 import { version } from "../../package.json";
 import { counter, gauge, Histogram, histogram, secondBounds } from "./metric.ts";

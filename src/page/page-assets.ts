@@ -1,6 +1,7 @@
 // The scripts, styles and icons of the page and of the reference. Bun bundles the scripts and styles from the sources.
 // A single executable has no sources: it contains the finished assets, which `npm run release -- --only executables` makes with the
 // same functions.
+// Why: docs/decisions/0041-the-page-is-bundled-when-asked-for.md
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,6 +22,7 @@ const style = { extension: "css", mediaType: "text/css; charset=utf-8" };
 export const iconSizes = [192, 512] as const;
 const sources: readonly Source[] = [
   { name: "script", source: "main.tsx", ...script },
+  { name: "samples", source: "samples.ts", ...script },
   { name: "style", source: "page.css", ...style },
   { name: "reference-script", source: "reference/start.tsx", ...script },
   { name: "reference-style", source: "reference/reference.css", ...style },

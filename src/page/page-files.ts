@@ -33,7 +33,6 @@ export class PageFiles {
   #made: Promise<ReadonlyMap<string, PageFile>> | undefined;
   #favicon: Promise<PageFile> | undefined;
   #authorityPath: Promise<string> | undefined;
-  #authorityFile: PageFile | undefined;
 
   constructor(options: PageOptions) {
     this.#options = options;
@@ -51,16 +50,11 @@ export class PageFiles {
     return (await this.#made).get(path);
   }
 
-  /**
-   * Reads the authority's certificate again on every request, because it may have been renewed. If the certificate is
-   * unchanged, returns the same object as before, because its ETag and compressed forms are cached for this object.
-   */
+  /** Reads the authority's certificate again on every request, because it may have been renewed. */
   async #authority(findFile: () => Promise<string>): Promise<PageFile> {
     this.#authorityPath ??= findFile();
     const bytes = new Uint8Array(await readFile(await this.#authorityPath));
-    if (!this.#authorityFile || Buffer.compare(this.#authorityFile.bytes, bytes) !== 0)
-      this.#authorityFile = { mediaType: "application/x-x509-ca-cert", bytes, immutable: false };
-    return this.#authorityFile;
+    return { mediaType: "application/x-x509-ca-cert", bytes, immutable: false };
   }
 
   async #make(): Promise<ReadonlyMap<string, PageFile>> {

@@ -17,7 +17,7 @@ ${icon(path)}
 <link rel="apple-touch-icon" href="${path("icon-192")}">
 <link rel="manifest" href="${manifestPath}">
 <link rel="stylesheet" href="${path("style")}">
-<script type="module" src="${path("script")}"></script>`,
+<script type="module" src="${path("script")}" data-samples="${path("samples")}"></script>`,
     `<div id="page"></div>
 <noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript>`,
   );

@@ -14,7 +14,7 @@ export type StatusLine =
   | { readonly kind: "held"; readonly count: number }
   | { readonly kind: "conflict"; readonly edit: PendingEdit<string>; readonly count: number }
   | { readonly kind: "refused"; readonly edit: PendingEdit<string> }
-  | { readonly kind: "away"; readonly text: string; readonly count: number };
+  | { readonly kind: "away"; readonly text: string };
 
 export function badgeOf({ connection, needsCredentials }: OfflineStatus): Badge {
   if (needsCredentials) return { kind: "away", text: "Not signed in" };
@@ -35,13 +35,23 @@ export function statusLine({ pending, status }: OfflineSnapshot<string>): Status
   if (conflict) return { kind: "conflict", edit: conflict, count: inState("conflict").length };
   if (refused) return { kind: "refused", edit: refused };
   if (!("error" in connection)) return undefined;
-  return { kind: "away", text: problemText(connection.error), count };
+  return { kind: "away", text: awayText(connection.error, count) };
+}
+
+/** Why there is no connection, and how many edits wait for it. A phone has room for about 30 letters. */
+function awayText(error: unknown, count: number): string {
+  if (count > 0 && isUnreachable(error)) return `${editCount(count)} waiting for the service`;
+  return count > 0 ? `${editCount(count)} waiting. ${problemText(error)}` : problemText(error);
+}
+
+function isUnreachable(error: unknown): boolean {
+  return isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
 }
 
 /** Why a request failed, for people. */
 export function problemText(error: unknown): string {
   if (isTodoError(error, "HttpError")) return error.detail || `The service returned ${error.status}.`;
-  if (isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError")) return "The service cannot be reached.";
+  if (isUnreachable(error)) return "The service cannot be reached.";
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -3,7 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
-import { describeAddress } from "../engines/postgres/postgres-names.ts";
+import { describeAddress } from "../engines/postgres/postgres-address.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { labelledRows } from "../terminal/wrapped-text.ts";
 import type { RunningService } from "./instance.ts";

@@ -1,4 +1,5 @@
 // One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
+// Why: docs/decisions/0074-draining.md
 
 import { type Engine, StoreError } from "../collection/engine.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
@@ -17,6 +18,7 @@ import { InstanceMetrics } from "../metrics/instance-metrics.ts";
 import { PageFiles } from "../page/page-files.ts";
 import type { Environment } from "../terminal/environment.ts";
 import type { RunningServer } from "../wire/listen.ts";
+import { withAdvice } from "./advice.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
@@ -24,7 +26,6 @@ import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
 import { readSeed } from "./seed.ts";
 import { connectionLimits, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
-import { withAdvice } from "./store-advice.ts";
 
 /**
  * While the store is unavailable, many requests fail with the same error. The same error is logged again only after

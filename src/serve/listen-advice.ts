@@ -26,20 +26,19 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
   }
 }
 
-/** Throws a `ListenError` if another program uses the port on one of the addresses. */
-export function checkPortIsFree(addresses: readonly string[], port: number, flag: PortFlag): void {
-  for (const hostname of port === 0 ? [] : addresses) {
-    const start = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
-    listenOrExplain(port, flag, start).stop(true);
-  }
-}
-
 /** Throws a `ListenError` if another program uses one of the ports that the service is going to use. */
 export function checkPortsAreFree({ host, port, httpsPort, metricsPort }: Settings): void {
-  const addresses = addressesOf(host);
-  checkPortIsFree(addresses, port ?? 0, "--port");
-  checkPortIsFree(addresses, httpsPort ?? 0, "--https-port");
-  checkPortIsFree(addresses, metricsPort ?? 0, "--metrics-port");
+  const ports = [
+    ["--port", port] as const,
+    ["--https-port", httpsPort] as const,
+    ["--metrics-port", metricsPort] as const,
+  ];
+  for (const [flag, port = 0] of ports) {
+    for (const hostname of port === 0 ? [] : addressesOf(host)) {
+      const start = () => listenOn(hostname, () => Bun.listen({ hostname, port, socket: { data() {} } }));
+      listenOrExplain(port, flag, start).stop(true);
+    }
+  }
 }
 
 // Explains why listening failed. First checks whether the host is an address of this machine. This also finds a name

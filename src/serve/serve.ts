@@ -9,6 +9,7 @@ import { usesColour } from "../terminal/colour.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
+import { explainUsersError } from "./advice.ts";
 import { CertificateError } from "./certificate-files.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
@@ -18,7 +19,6 @@ import { startMetricsServer } from "./metrics-server.ts";
 import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
-import { explainUsersError } from "./users-advice.ts";
 
 /** The service cannot start, for a reason that the operator can fix. */
 class StartError extends Error {

@@ -8,7 +8,6 @@ import type { Handler } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
 import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
-import { descriptorLimit } from "./descriptor-limit.ts";
 import { watchFiles } from "./file-watch.ts";
 import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";
@@ -102,6 +101,15 @@ export function connectionLimits(
     connections: limit(Math.min(connectionsMax, Math.floor((free * 7) / 8))),
     surplus: limit(Math.min(surplusMax, Math.floor(free / 8))),
   };
+}
+
+/** How many files and sockets the system lets this process open. Undefined if there is no limit, or it is not known. */
+function descriptorLimit(): number | undefined {
+  // The system enforces the soft limit, so return that one. Bun has already raised it as far as the system allows.
+  const report: { readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } } } =
+    process.report.getReport();
+  const limit = report.userLimits?.open_files?.soft;
+  return typeof limit === "number" ? limit : undefined;
 }
 
 function unfinishedBodies({ bodyBytesMax, trustProxy }: Settings): SharedLimit {

@@ -68,14 +68,12 @@ export function portOrOff(value: string): number | undefined {
   throw new WrongValue("expected a port from 0 to 65535, or off");
 }
 
-/** A parser that accepts one of a few words. Its `choices` are the words that shells offer for completion. */
-export function oneOf<const Choice extends string>(choices: readonly Choice[]) {
-  const parse = (value: string): Choice => {
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
+  return (value) => {
     const choice = choices.find((candidate) => candidate === value);
     if (choice !== undefined) return choice;
     throw new WrongValue(`expected one of ${choices.join(", ")}`);
   };
-  return Object.assign(parse, { choices });
 }
 
 export function onOff(value: string): boolean {

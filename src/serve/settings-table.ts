@@ -30,7 +30,7 @@ export interface Definition {
   /** Written as a user would write it. Empty means "not set". */
   readonly default: string;
   readonly meaning: string;
-  readonly parse: ((value: string) => unknown) & { readonly choices?: readonly string[] };
+  readonly parse: (value: string) => unknown;
 }
 
 export const definitions = {

@@ -112,11 +112,10 @@ function withoutPassword(text: string): string {
 
 /** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
 export function describeSettings() {
-  return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning, parse }) => ({
+  return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
     flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
     variable: variableOf(flag),
     default: standard,
     meaning,
-    choices: parse.choices,
   }));
 }

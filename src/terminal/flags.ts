@@ -1,5 +1,6 @@
 // Splits a command line into flags and other words. `serve` and every other command use this. Mistakes are collected,
 // so that all of them can be shown at once.
+// Why: docs/decisions/0007-development-tools.md
 
 import { parseArgs } from "node:util";
 import { closest } from "./suggestion.ts";

@@ -3,6 +3,7 @@
 //
 // The authority is named exactly `CN=localhost`. The debug builds of the tutorial's apps accept any certificate from an
 // issuer with that name, because the development certificate of .NET has the same issuer (docs/decisions, 61).
+// Why: docs/decisions/0009-https.md, docs/decisions/0061-an-authority-named-localhost.md
 
 import "./reflect-metadata.ts";
 import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";

@@ -39,14 +39,14 @@ export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
  * head.
  */
 export function refusalOfPart(text: string, bytesMax: number): Refusal | undefined {
-  if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's head does not end with CR LF");
+  if (/(?:^|[^\r])\n/.test(text)) return closingRefusal("A line of the request's headers does not end with CR LF");
   if (/^[^!#$%&'*+.^_`|~0-9A-Za-z\r-]/.test(text)) return closingRefusal("The request does not begin with a method");
   // A head may have `bytesMax` bytes, plus the CR LF CR LF that ends it. If less than that has arrived, the head may
   // still end within the limit.
   if (text.length < bytesMax + 4) return undefined;
   return text.includes("\r\n")
     ? closingRefusal(
-        `The request's head is larger than ${bytesMax} bytes, the limit of this instance`,
+        `The request's headers are larger than ${bytesMax} bytes, the limit of this instance`,
         "HeadersTooLarge",
       )
     : closingRefusal(

@@ -1,5 +1,6 @@
 // Remembers the head of the last request on a connection. Clients often repeat a request, or change only its path.
 // Comparing a new head with the last one is cheaper than parsing the new head.
+// Why: docs/decisions/0010-do-less-for-each-request.md
 
 import { parseHead, type RequestHead } from "./request-head.ts";
 

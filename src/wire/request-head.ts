@@ -81,15 +81,15 @@ function saysClose(headers: ReadonlyMap<string, string>): boolean {
 function parseFields(text: string): Map<string, string> {
   const lines = text === "" ? [] : text.split("\r\n");
   if (lines.length > fieldsMax) {
-    throw closingRefusal(`The request has more than ${fieldsMax} header fields`, "HeadersTooLarge");
+    throw closingRefusal(`The request has more than ${fieldsMax} headers`, "HeadersTooLarge");
   }
   const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0));
-    if (!tokenPattern.test(name)) throw closingRefusal("A header field must be a name, a colon and a value");
+    if (!tokenPattern.test(name)) throw closingRefusal("A header must be a name, a colon and a value");
     if (forbiddenInValue.test(line))
-      throw closingRefusal("A header field contains a control character or an incomplete line ending");
+      throw closingRefusal("A header contains a control character or an incomplete line ending");
     const key = name.toLowerCase();
     const value = trimBlanks(line, colon + 1);
     if (framingFields.has(key) && line.includes("\t")) throw closingRefusal(`The ${name} header contains a tab`);

@@ -2,6 +2,7 @@
 // the handler no longer needs them. Bytes that several answers share are counted once. Above the limit, the reader that
 // has made no progress for the longest time is cut off first. All of this happens once per tick of the server's clock,
 // and only for answers that still wait then. So fast readers cost nothing.
+// Why: docs/decisions/0057-the-list-is-sent-from-chunks.md
 
 import type { MemoryBlock } from "./message.ts";
 

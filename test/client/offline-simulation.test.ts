@@ -76,7 +76,7 @@ const breaks: readonly Break[] = [
   {
     name: "edits for another store are sent without a question",
     file: "edit-sender.ts",
-    from: "epoch !== undefined && epoch !== now",
+    from: "epoch !== undefined && epoch !== this.#connected.epoch",
     to: "false",
   },
   {

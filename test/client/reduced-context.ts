@@ -186,7 +186,7 @@ await list.close();
 // Every public method was called.
 for (const instance of [todo, live, list]) {
   const { prototype, name: className } = instance.constructor as typeof TodoClient;
-  const internal = ["constructor", "parts", "token", "states", "copy", "startFrom", "put"];
+  const internal = "constructor requester epoch status stateOf entries copy startFrom put follow".split(" ");
   for (const name of [...Object.getOwnPropertyNames(prototype), ...Object.keys(instance)])
     ok(internal.includes(name) || called.has(`${className}.${name}`), `${className}.${name} was not called`);
 }

@@ -93,11 +93,11 @@ test("a service that is not there gives exit code 3, and the message says how to
 });
 
 test("every kind of failure is told in words for people", () => {
-  const request = { method: "GET", url: "https://todo.example/prefix/api/todoitems/" };
+  const request = { method: "GET", url: "https://todo.example/api/todoitems/" };
   const cause = Object.assign(new Error("x"), { code: "ERR_TLS_CERT_ALTNAME_INVALID" });
   expect(describeFailure(new NetworkError(request, "x", { cause }))).toEqual({
     exitCode: 3,
-    message: expect.stringContaining("The certificate of https://todo.example/prefix/ is not trusted"),
+    message: expect.stringContaining("The certificate of https://todo.example/ is not trusted"),
   });
   expect(describeFailure(new NetworkError(request, "x"))).toMatchObject({ exitCode: 3 });
   expect(describeFailure(new RangeError("oops")).message).toMatch(/^This is a defect.*\nRangeError: oops/);

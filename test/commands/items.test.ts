@@ -68,7 +68,7 @@ describe("list", () => {
       item(ids.two, '"Count":3'),
     );
     expect(await run("list")).toBe(
-      "✓  ID      Name           Notes\n✓  abcd11  牛乳           two⏎lines\n   abcd12  Buy �[2J milk\n   2222\n",
+      "✓  ID      Name           Notes\n✓  abcd11  牛乳           two⏎lines\n   abcd12  Buy �[2J milk\n   222222\n",
     );
   });
 

@@ -1,5 +1,5 @@
 // Checks that the documents hang together: every link leads somewhere, the indexes of docs/ and of the decisions are
-// complete, and every npm script that a document names exists.
+// complete, every decision is named by code, and every npm script that a document names exists.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -9,6 +9,9 @@ import { projectFolder } from "../program.ts";
 import { anchorsOf, linksOf, markdownFiles, readDocument } from "./markdown.ts";
 
 const documents = markdownFiles();
+const codeFolders = ["src", "bin", "packaging", "scripts", "test/run.ts"].concat(
+  ["description", "engines", "faults", "house", "simulation"].map((folder) => `test/${folder}`),
+);
 
 describe("the documents", () => {
   test("every link between the documents leads to a file, and to a heading in it", () => {
@@ -37,6 +40,15 @@ describe("the documents", () => {
     });
     const listed = readDocument(`${folder}/README.md`).split("\n");
     expect(listed.filter((line) => line.startsWith("- "))).toEqual(lines);
+  });
+
+  test("each decision is named by the code that it explains, and the code names only decisions that exist", () => {
+    const code = Bun.spawnSync(["grep", "-rhoE", "docs/decisions/[0-9]{4}-[a-z0-9-]+\\.md", ...codeFolders], {
+      cwd: projectFolder,
+    });
+    const named = new Set(code.stdout.toString().trim().split("\n"));
+    const records = documents.filter((document) => /^docs\/decisions\/[0-9]{4}-/.test(document));
+    expect([...named].sort()).toEqual(records.sort());
   });
 
   test("the documents name only npm scripts that exist", () => {

@@ -5,6 +5,7 @@
 // not.
 //
 //   npm run torture -- --only "power cuts" --minutes 5
+// Why: docs/decisions/0060-power-is-cut-on-a-recording.md
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // The rooms of `src/`, which are its folders and the files directly in it, and what each may import. An import that is
 // not listed here is forbidden: it crosses a wall.
+// Why: docs/decisions/0050-rooms-with-walls.md
 
 import type { Import } from "./imports.ts";
 

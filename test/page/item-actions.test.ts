@@ -105,7 +105,7 @@ test("the line says what waits and why: no connection, or a conflict", async () 
   await eventually(() =>
     expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot())]).toEqual([
       "Offline",
-      { kind: "away", text: "The service cannot be reached.", count: 1 },
+      { kind: "away", text: "1 edit waiting for the service" },
     ]),
   );
   await actions.save(ids.one, new Map([["Name", "Mine"]]), named(ids.one, "One"));

@@ -1,16 +1,17 @@
-// The file with the authority's certificate stays the same object until its content changes. So it is compressed only
-// once.
+// Files that the page offers: the certificate of the authority, and programs to copy.
 
 import { afterEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { appSamples } from "../../src/page/app-samples.ts";
 import { PageFiles } from "../../src/page/page-files.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
+import { projectFolder } from "../program.ts";
 
 const folder = temporaryFolder();
 afterEach(() => folder.dispose());
 
-test("the certificate is the same object until its file changes", async () => {
+test("the certificate of the authority is read again, because it may have been renewed", async () => {
   const certificate = join(folder.path, "authority.pem");
   writeFileSync(certificate, "first");
   let lookups = 0;
@@ -30,10 +31,22 @@ test("the certificate is the same object until its file changes", async () => {
       return certificate;
     },
   });
-  const authority = await files.find("/certificate-authority.crt");
-  expect(await files.find("/certificate-authority.crt")).toBe(authority);
+  await files.find("/certificate-authority.crt");
   writeFileSync(certificate, "second");
   const renewed = await files.find("/certificate-authority.crt");
   expect(new TextDecoder().decode(renewed?.bytes)).toBe("second");
   expect(lookups).toBe(1);
+});
+
+test("the programs for React and Expo are those of docs/client.md, which other tests compile, without types", () => {
+  const withoutTypes = readFileSync(join(projectFolder, "docs/client.md"), "utf8")
+    .replaceAll(", type TodoItem", "")
+    .replaceAll(": { id: string; item: TodoItem }", "");
+  const code = (index: number, address: string) =>
+    appSamples(address, { form: "b", auth: "off" })[index]?.parts[0]?.code;
+  expect(withoutTypes).toContain(`\`\`\`tsx\n${code(0, "http://localhost:5000/")}\`\`\``);
+  expect(withoutTypes).toContain(`\`\`\`tsx\n${code(1, "http://192.168.1.20:5000/")}\`\`\``);
+  expect(JSON.stringify(appSamples("http://a/", { form: "a", auth: "all" }))).toContain(
+    'new TodoClient(\\"http://a/\\", { fetch, form: \\"a\\", credentials: { username: \\"NAME\\", password: \\"PASSWORD\\" } })',
+  );
 });

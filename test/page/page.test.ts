@@ -110,6 +110,27 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
   expect(await page.evaluate<boolean>("dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(true);
 });
 
+test("the badge says what a check has found, right after the network is gone and after it is back", async () => {
+  const page = await openWith(named(ids.one, "One"));
+  const badgeIs = (text: string) => page.until(`document.querySelector('.badge').textContent === "${text}"`);
+  const network = (offline: boolean) =>
+    page.view.cdp("Network.emulateNetworkConditions", {
+      offline,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    });
+  await badgeIs("Live");
+  await page.view.cdp("Network.enable");
+  await network(true);
+  await badgeIs("Offline");
+  await page.clickItem("One", "tick");
+  await page.untilText("1 edit waiting");
+  await network(false);
+  await badgeIs("Live");
+  await pages.untilStored(([item]) => item?.["Done"] === true);
+});
+
 test("an edit that the service refuses stays on the page with the reason, and can be corrected or discarded", async () => {
   await pages.start("--body-limit", "500");
   const page = await pages.openPage();
@@ -326,6 +347,7 @@ test("the connect panel shows the addresses with the ports that the system has c
     await page.evaluate("new URL(document.querySelector('a[download]')).pathname"),
   );
   expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
+  await page.untilText("Expo");
   const outputs: string[] = [];
   for (const command of await codes(true)) {
     const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");

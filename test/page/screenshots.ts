@@ -19,7 +19,7 @@ interface Picture {
 const items = [
   { Name: "Learn app development", Notes: "Take the course, then build something small", Done: true },
   { Name: "Develop apps", Notes: "Use the emulator first, then a phone on the same network", Done: false },
-  { Name: "Publish apps", Notes: "", Done: false, Store: "beta channel", Price: 1.5 },
+  { Name: "Publish apps", Notes: "", Done: false, Store: "beta channel", Price: 850 },
   {
     title: "Renew the certificate",
     completed: false,
@@ -32,12 +32,17 @@ const items = [
     Name: "Call Ann about the trip to the coast",
     Notes: "Trains leave at 9:12 and 11:12.\nAsk for the window seat.",
     Done: false,
+    Day: "2027-05-14",
+    Budget: 240,
+    Booked: false,
   },
 ];
 
+const edit = (page: PageDriver) => page.clickItem("Call Ann about the trip to the coast", "text");
+
 const pictures: readonly Picture[] = [
   { name: "light", items },
-  { name: "dark", items, dark: true, prepare: async (page) => page.clickItem("Publish apps", "text") },
+  { name: "dark", items, dark: true, prepare: edit },
   { name: "phone", items, width: 390, height: 844 },
   { name: "empty" },
   { name: "error", items, prepare: showError },
@@ -49,7 +54,7 @@ const pictures: readonly Picture[] = [
 
 async function showError(page: PageDriver): Promise<void> {
   await page.add("A name that is too long for this instance. ".repeat(12));
-  await page.untilText("was not added");
+  await page.untilText("was not saved");
 }
 
 async function goOffline(page: PageDriver, program: Program): Promise<void> {
@@ -59,14 +64,24 @@ async function goOffline(page: PageDriver, program: Program): Promise<void> {
   await page.clickItem("Develop apps", "tick");
 }
 
+/** Somebody else changes an item while the page's own edit of it is on its way. */
 async function showConflict(page: PageDriver, program: Program): Promise<void> {
   const [, second] = JSON.parse(await program.list()) as { ID: string; Notes: string }[];
+  await page.evaluate(`(() => {
+    const send = globalThis.fetch;
+    const other = new Promise((resolve) => Object.assign(globalThis, { goOn: resolve }));
+    globalThis.fetch = async (url, init) => {
+      if (init?.method === "PUT") await other;
+      return send(url, init);
+    };
+  })()`);
   await page.clickItem("Develop apps", "text");
-  await program.send("PUT", "/api/todoitems/", JSON.stringify({ ...second, Notes: "On the phone", Done: true }));
-  await page.fill('[data-control="notes"]', "In the emulator");
+  await page.fill('[data-field="Notes"]', "In the emulator");
   await page.clickButton("Save");
-  await page.clickButton("Decide");
-  await page.until("document.querySelector('dialog.conflict-dialog')");
+  await program.send("PUT", "/api/todoitems/", JSON.stringify({ ...second, Notes: "On the phone" }));
+  await page.evaluate("goOn()");
+  await page.click('[data-control="conflict"]');
+  await page.until("document.querySelector('dialog.conflict')");
 }
 
 async function take({ name, args, items = [], dark = false, width = 1100, height = 840, prepare }: Picture) {

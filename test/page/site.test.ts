@@ -64,7 +64,7 @@ describe("the page's files", () => {
     expect(hosts.filter((host) => !localHosts.includes(host))).toEqual([]);
   });
 
-  test("the first load is at most 44,000 bytes of HTML, script and style, and 51,000 with all icons and the manifest", async () => {
+  test("the first load is at most 44,000 bytes of HTML, script and style, and 46,000 with all icons and the manifest", async () => {
     const { icons } = await manifest();
     const paths = new Set(["/", "/manifest.webmanifest", ...assets, ...icons.map(({ src }) => `/${src}`)]);
     expect(paths.size).toBe(7);
@@ -72,7 +72,7 @@ describe("the page's files", () => {
     const sizes = await Promise.all(answers.map(async (answer) => (await answer.arrayBuffer()).byteLength));
     for (const [index, { headers }] of answers.entries())
       expect(headers.get("content-encoding") === "gzip" || (sizes[index] ?? 0) < 1_000).toBe(true);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(51_000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(46_000);
     const isText = (path: string) => path === "/" || /\.(js|css)$/.test(path);
     const texts = sizes.filter((_, index) => isText([...paths][index] ?? ""));
     expect(texts).toHaveLength(3);

@@ -1,7 +1,8 @@
 // Tests the errors that an operator sees if the service cannot listen on a port.
 
 import { expect, test } from "bun:test";
-import { checkPortIsFree, ListenError, listenOrExplain } from "../../src/serve/listen-advice.ts";
+import { checkPortsAreFree, ListenError, listenOrExplain } from "../../src/serve/listen-advice.ts";
+import { readSettings } from "../../src/serve/settings.ts";
 import { listen } from "../../src/wire/listen.ts";
 import { Answer, type Handler } from "../../src/wire/message.ts";
 import { listenOptions } from "../http/listen-options.ts";
@@ -21,9 +22,11 @@ test("if a port is in use, the error names it and the flag that sets another", a
   const again = () => start("127.0.0.1", server.port);
   expect(again).toThrow(ListenError);
   expect(again).toThrow(`Port ${server.port} on 127.0.0.1 is in use by another program. Choose another with --port`);
-  expect(() => checkPortIsFree(["127.0.0.1"], server.port, "--https-port")).toThrow("Choose another with --https-port");
+  const result = readSettings(["--host", "127.0.0.1", "--port", "0", "--https-port", String(server.port)], {});
+  if ("problems" in result) throw new Error(result.problems.join());
+  expect(() => checkPortsAreFree(result.settings)).toThrow("Choose another with --https-port");
   await server.stop(0);
-  checkPortIsFree(["127.0.0.1"], server.port, "--port");
+  checkPortsAreFree(result.settings);
 });
 
 test.skipIf(process.platform !== "linux")(
@@ -32,7 +35,6 @@ test.skipIf(process.platform !== "linux")(
     const taken = start("127.0.0.2", 0);
     const both = ["127.0.0.1", "127.0.0.2"];
     expect(() => startOn(both, taken.port)).toThrow(`Port ${taken.port} on 127.0.0.2 is in use by another program.`);
-    expect(() => checkPortIsFree(both, taken.port, "--port")).toThrow(`Port ${taken.port} on 127.0.0.2 is in use`);
     await start("127.0.0.1", taken.port).stop(0);
     await taken.stop(0);
   },

@@ -2,6 +2,7 @@
 // its seed and can be repeated. `--break` first breaks the service on purpose, to show that the simulator notices it.
 //
 //   node bin/bun.js test/simulation/run.ts --steps N --seed S [--break NAME]
+// Why: docs/decisions/0059-a-seeded-simulator.md
 
 import { parseArgs } from "node:util";
 import { plugin } from "bun";

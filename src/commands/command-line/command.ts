@@ -38,14 +38,15 @@ export interface Arguments {
   has(flag: string): boolean;
 }
 
-/** Makes a command from its description and a function that takes parsed arguments. */
+/** Makes a command from its description and a function that takes parsed arguments. Without a number, it returns 0. */
 export function defineCommand(
   description: Omit<Command, "run">,
-  run: (args: Arguments, environment: Environment, commands: AllCommands) => Promise<number>,
+  run: (args: Arguments, environment: Environment, commands: AllCommands) => Promise<number | undefined>,
 ): Command {
   return {
     ...description,
-    run: async (args, environment, commands) => run(parseArguments(description, args), environment, commands),
+    run: async (args, environment, commands) =>
+      (await run(parseArguments(description, args), environment, commands)) ?? 0,
   };
 }
 

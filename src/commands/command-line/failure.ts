@@ -40,7 +40,7 @@ function isAway(error: TodoClientError): boolean {
 
 /** What went wrong between us and the server, in words for people. What the server said is made safe to print. */
 export function explain(error: TodoClientError): string {
-  return printable(explanationOf(error, serviceOf(error.url)));
+  return printable(explanationOf(error, new URL("/", error.url).href));
 }
 
 function explanationOf(error: TodoClientError, server: string): string {
@@ -61,13 +61,6 @@ function explanationOf(error: TodoClientError, server: string): string {
   if (code !== undefined && code !== "RouteNotFound") return `${server} refused this: ${detail}`;
   if (isAway(error)) return `${server} returns ${status}: the service behind this address cannot be reached.`;
   return `The response of ${server} (status ${status}) is not that of a to-do service. ${otherAddress}`;
-}
-
-/** The address of a service, from the address of one of its requests. A proxy may put a prefix before our paths. */
-function serviceOf(url: string): string {
-  const { pathname } = new URL(url);
-  const end = Math.max(...["/api/todoitems", "/changes/"].map((path) => pathname.lastIndexOf(path)), 0);
-  return new URL(pathname.slice(0, end + 1), url).href;
 }
 
 /** Matches the error codes of a certificate that is not trusted. */

@@ -11,6 +11,8 @@ import { printable } from "../../terminal/text.ts";
 import { CommandError, UsageError } from "../command-line/errors.ts";
 import { nameOf } from "./fields.ts";
 
+const longestId = 36;
+
 export const idNotes =
   "ID is an ID, the beginning of one, or the exact name of an item. If two items match, nothing is changed.";
 
@@ -69,20 +71,10 @@ function noItem(word: string): CommandError {
   );
 }
 
-/** For each ID, the shortest beginning of at least four characters that no other ID shares. */
-export function shortIds(ids: readonly string[]): Map<string, string> {
-  const sorted = ids.map((id) => id.toLowerCase()).sort();
-  const lengths = new Map(
-    sorted.map((id, index) => {
-      const shared = [sorted[index - 1], sorted[index + 1]].map((other) => sharedLength(id, other ?? ""));
-      return [id, Math.max(4, ...shared.map((length) => length + 1))];
-    }),
-  );
-  return new Map(ids.map((id) => [id, id.slice(0, lengths.get(id.toLowerCase()))]));
-}
-
-function sharedLength(one: string, other: string): number {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length++;
-  return length;
+/** How many characters of these IDs tell all of them apart: at least four. */
+export function distinctLength(ids: readonly string[]): number {
+  for (let length = 4; ; length++) {
+    const starts = new Set(ids.map((id) => id.slice(0, length).toLowerCase()));
+    if (starts.size === ids.length || length >= longestId) return length;
+  }
 }

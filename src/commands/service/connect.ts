@@ -4,23 +4,30 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Credentials } from "../../client/basic.ts";
-import type { RetryOptions } from "../../client/client-options.ts";
 import { jsonText } from "../../client/codecs.ts";
 import { TodoClient } from "../../client/todo-client.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";
 import { dataFolder } from "../../tls/data-folder.ts";
-import type { Arguments } from "../command-line/command.ts";
+import { type Arguments, type Command, defineCommand } from "../command-line/command.ts";
 import { NotKeptError, UsageError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
+import { connectionFlags } from "./connection-flags.ts";
 import { isOnThisMachine, parseServer } from "./server-address.ts";
 
+/** Makes a command that talks to a service, from its description and a function that takes a client. */
+export function defineClientCommand(
+  description: Omit<Command, "run">,
+  run: (client: TodoClient<string>, args: Arguments, environment: Environment) => Promise<undefined>,
+): Command {
+  return defineCommand(
+    { ...description, flags: [...description.flags, ...connectionFlags] },
+    async (args, environment) => run(await connect(args, environment), args, environment),
+  );
+}
+
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
-export async function connect(
-  args: Arguments,
-  environment: Environment,
-  retry: RetryOptions = {},
-): Promise<TodoClient<string>> {
+async function connect(args: Arguments, environment: Environment): Promise<TodoClient<string>> {
   const read = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
   const server = parseServer(read("server") ?? "http://127.0.0.1:5000/", "--server");
   const form = read("form") ?? "b";
@@ -31,7 +38,7 @@ export async function connect(
   if (credentials && server.protocol === "http:" && !isOnThisMachine(server))
     remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
   const fetch = await fetchFor(server, read("ca"), environment);
-  return new CommandClient(server, { codec: jsonText, form, credentials, retry, fetch });
+  return new CommandClient(server, { codec: jsonText, form, credentials, fetch });
 }
 
 /**

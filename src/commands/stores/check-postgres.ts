@@ -1,5 +1,4 @@
-// Checks a PostgreSQL store: each row, and whether the rows, the clock and the history fit together. PostgreSQL itself
-// looks after its files, so they are not checked.
+// Checks a PostgreSQL store: each item. PostgreSQL itself looks after its files, so they are not checked.
 
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
@@ -10,14 +9,13 @@ export async function checkPostgres(address: PostgresAddress): Promise<CheckRepo
   const report = new CheckReport();
   const snapshot = await PostgresSnapshot.open(address);
   try {
-    let rowCount = 0;
-    for await (const row of snapshot.rows({ tombstones: true })) {
-      rowCount++;
-      const fault = rowFault(row);
-      if (fault !== undefined) report.finding(`version ${row.version}, item ${row.id}: ${fault}`);
+    const seen = new Set<string>();
+    for await (const item of snapshot.items()) {
+      const fault = seen.has(item.id) ? "it is in the list twice" : rowFault(item);
+      seen.add(item.id);
+      if (fault !== undefined) report.finding(`version ${item.version}, item ${item.id}: ${fault}`);
     }
-    for (const finding of await snapshot.findings()) report.finding(finding);
-    report.rows(rowCount, snapshot.itemCount);
+    report.fact("Items", snapshot.itemCount.toLocaleString("en"));
     return report;
   } finally {
     await snapshot.close();

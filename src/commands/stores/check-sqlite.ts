@@ -1,8 +1,8 @@
 // Checks a SQLite store: the file, and every row. It only reads, so it can run beside a service.
 
 import type { Database } from "bun:sqlite";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { type Change, StoreError, type Version } from "../../collection/engine.ts";
+import { statSync } from "node:fs";
+import type { Change, Version } from "../../collection/engine.ts";
 import { rowFault } from "../../engines/row-rules.ts";
 import { realPathOf } from "../../engines/sqlite/open-store.ts";
 import { connectForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
@@ -10,7 +10,7 @@ import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
 import { checkOwner } from "../../engines/sqlite/schema.ts";
 import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { judgeFiles } from "../../engines/sqlite/store-record.ts";
-import { StoreRow } from "../../engines/sqlite/store-row.ts";
+import { StoredRows } from "../../engines/sqlite/stored-rows.ts";
 import { asWord } from "../../terminal/program-name.ts";
 import { CheckReport, formatBytes } from "./check-report.ts";
 
@@ -34,7 +34,6 @@ interface RowSums {
 
 export function checkSqlite(path: string): CheckReport {
   const report = new CheckReport();
-  refuseForeign(path);
   const file = realPathOf(path);
   judgeFiles(file);
   report.fact("File", formatBytes(statSync(file).size));
@@ -57,27 +56,6 @@ export function checkSqlite(path: string): CheckReport {
   }
   if (!report.isSound) refuseUnreadable(path);
   return report;
-}
-
-/**
- * Throws if the file has neither of the two marks of a store: the name of SQLite's file format, and "todo" at byte 68.
- * One mark is enough, because damage may have destroyed the other. So this accepts any SQLite file, and `checkOwner`
- * refuses those of other programs.
- */
-function refuseForeign(path: string): void {
-  const start = Buffer.alloc(100);
-  const file = openSync(path, "r");
-  try {
-    readSync(file, start, 0, start.length, 0);
-  } catch (error) {
-    throw explainSqliteError(error, path);
-  } finally {
-    closeSync(file);
-  }
-  if (start.toString("latin1", 0, 15) === "SQLite format 3" || start.toString("latin1", 68, 72) === "todo") return;
-  throw new StoreError(
-    `${path}: this is not a todoitems store, or its first bytes are damaged. Name a store or a backup that is not compressed.`,
-  );
 }
 
 /** What is damaged, according to this error. Throws the error if it does not mean damage. */
@@ -136,7 +114,7 @@ function checkLists(database: Database, report: CheckReport): void {
 /** Finds rows that are missing although SQLite's pages fit together, because the disk has lost a page or has an old one. */
 function checkStoreRow(database: Database, path: string, found: RowSums, report: CheckReport): void {
   try {
-    const { epoch, rowCount, checksumSum } = new StoreRow(database, path).read();
+    const { epoch, rowCount, checksumSum } = new StoredRows(database, path).readStore();
     if (epoch === "") report.finding("the store has lost its epoch");
     if (rowCount !== found.rowCount)
       report.finding(

@@ -7,10 +7,9 @@ import type { Snapshot } from "../../engines/snapshot.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { countOf } from "../command-line/output.ts";
 import { interruptible, untilAborted } from "../files/interruptible.ts";
-import { ProgressBar } from "../transfer/progress-bar.ts";
 import { compareRows, RowsHash } from "./rows-hash.ts";
+import type { StoreSummary } from "./store-copy.ts";
 import { describeStore, type KeptStore } from "./store-setting.ts";
-import type { StoreSummary } from "./store-writer.ts";
 
 type PostgresStore = Extract<KeptStore, { readonly engine: "postgres" }>;
 
@@ -20,31 +19,9 @@ const charactersAtOnce = 4_000_000;
 
 /** Writes the items of the snapshot, then closes it. */
 export function restorePostgres(snapshot: Snapshot, store: PostgresStore, force: boolean): Promise<StoreSummary> {
-  return interruptible(
-    describeStore(store),
-    (signal) => write(snapshot, store, force, signal),
-    () => true,
-  );
-}
-
-async function write(
-  snapshot: Snapshot,
-  store: PostgresStore,
-  force: boolean,
-  signal: AbortSignal,
-): Promise<StoreSummary> {
-  const bar = new ProgressBar();
-  const written = new RowsHash();
-  let hash = "";
-  const fraction = (count: number) => count / Math.max(1, snapshot.itemCount) / 2;
-  async function* items() {
-    for await (const portion of portions(untilAborted(snapshot.items(), signal))) {
-      for (const item of portion) written.add(item);
-      bar.update(written.count, fraction(written.count));
-      yield portion;
-    }
-  }
-  try {
+  const write = async (signal: AbortSignal) => {
+    const written = new RowsHash();
+    let hash = "";
     await replaceItems(store, {
       mayReplace(itemCount) {
         if (itemCount === 0 || force) return;
@@ -52,17 +29,15 @@ async function write(
           `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
         );
       },
-      portions: items(),
+      portions: portions(written.adding(untilAborted(snapshot.items(), signal))),
       async verify(found) {
-        const rows = untilAborted(found, signal);
-        hash = await compareRows(written, rows, (count) => bar.update(count, 0.5 + fraction(count)));
+        hash = await compareRows(written, untilAborted(found, signal));
       },
     });
     return { items: written.count, hash };
-  } finally {
-    bar.clear();
-    await snapshot.close();
-  }
+  };
+  const exists = () => true;
+  return interruptible(describeStore(store), write, exists).finally(() => snapshot.close());
 }
 
 /** Groups the items. Each group is meant for one statement. */

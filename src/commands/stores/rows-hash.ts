@@ -9,9 +9,14 @@ export class RowsHash {
   readonly #hasher = new Bun.CryptoHasher("sha256");
   count = 0;
 
-  add({ version, position, id, json }: Change): void {
-    this.#hasher.update(`${version}\t${position}\t${id}\t${json ?? ""}\n`);
-    this.count++;
+  /** Passes the rows on. */
+  async *adding(rows: AsyncIterable<Change>): AsyncGenerator<Change> {
+    for await (const row of rows) {
+      const { version, position, id, json } = row;
+      this.#hasher.update(`${version}\t${position}\t${id}\t${json ?? ""}\n`);
+      this.count++;
+      yield row;
+    }
   }
 
   toString(): string {
@@ -19,24 +24,17 @@ export class RowsHash {
   }
 }
 
-/**
- * Reads the items back and throws if they are not exactly those that were written. Returns the hash that `export`
- * prints for the same items.
- */
-export async function compareRows(
-  written: RowsHash,
-  items: AsyncIterable<Change>,
-  onItem: (count: number) => void,
-): Promise<string> {
+/** Throws if these are not exactly the items that were written. Returns the hash that `export` prints for them. */
+export async function compareRows(written: RowsHash, items: AsyncIterable<Change>): Promise<string> {
   const found = new RowsHash();
   const hash = new ItemHash();
-  for await (const item of items) {
-    found.add(item);
-    hash.add(item.json ?? "");
-    onItem(found.count);
-  }
+  for await (const { json } of found.adding(items)) hash.add(json ?? "");
   if (String(found) === String(written)) return String(hash);
   throw new CommandError(
-    `The items that were read back are not those that were written (${written.count.toLocaleString("en")} written, ${found.count.toLocaleString("en")} read). Nothing was replaced. Check the disk, and try again.`,
+    `The items that were read back are not those that were written (${countsOf(written, found)}). Nothing was replaced. Check the disk, and try again.`,
   );
+}
+
+function countsOf(written: RowsHash, found: RowsHash): string {
+  return `${written.count.toLocaleString("en")} written, ${found.count.toLocaleString("en")} read`;
 }

@@ -22,8 +22,7 @@ import { timeStamp } from "../../files/time-stamp.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
 import { unwritable } from "../files/unwritable.ts";
-import { copyStore, lockWaitMs, withStoreLock } from "./store-copy.ts";
-import type { StoreSummary } from "./store-writer.ts";
+import { copyStore, lockWaitMs, type StoreSummary, withStoreLock } from "./store-copy.ts";
 
 /** The summary and, if there was an old store, the path at which it is kept. */
 export type Replaced = StoreSummary & { readonly kept?: string };

@@ -2,14 +2,14 @@
 
 import { closeSync, openSync, statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
-import { describeAddress } from "../../engines/postgres/postgres-names.ts";
+import { describeAddress } from "../../engines/postgres/postgres-address.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { systemReason } from "../../files/system-reason.ts";
+import { withAdvice } from "../../serve/advice.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
-import { withAdvice } from "../../serve/store-advice.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";
 import type { Arguments, Flag } from "../command-line/command.ts";
 import { UsageError } from "../command-line/errors.ts";

@@ -3,6 +3,7 @@
 // The hash depends neither on the order of the items nor on the order of their fields. Each item is written as compact
 // JSON with its top-level fields sorted by name. The hash is the sum of the SHA-256 hashes of these texts, modulo
 // 2^256. Every character of a value counts. The hash reveals mistakes, but it does not protect against forgery.
+// Why: docs/decisions/0032-a-hash-without-order.md
 
 import { scanObject } from "../../items/json-text.ts";
 

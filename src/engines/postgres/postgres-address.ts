@@ -11,10 +11,10 @@ export interface PostgresAddress {
   readonly password: string | undefined;
   readonly database: string | undefined;
   /**
-   * False for clear text. The other values say whether TLS is required, and whether the server's certificate is
-   * checked. `ca` is the root certificate for this check, as PEM text.
+   * False for clear text. An object means that the server's certificate is checked, with the root certificate `ca`, as
+   * PEM text, or with those of the system.
    */
-  readonly tls: false | "prefer" | "require" | "verify-full" | { readonly ca: string };
+  readonly tls: false | "prefer" | "require" | { readonly ca?: string };
 }
 
 export interface PostgresHost {
@@ -53,6 +53,11 @@ export function parsePostgresUrl(value: string): PostgresAddress {
   };
 }
 
+/** The address as it is shown to people, without user and password. */
+export function describeAddress({ hosts, database }: PostgresAddress): string {
+  return [...hosts.map(describeHost), ...(database === undefined ? [] : [`database ${database}`])].join(", ");
+}
+
 export function describeHost({ host, port }: PostgresHost): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -75,28 +80,20 @@ function parseQuery(query: URLSearchParams): PostgresAddress["tls"] {
     }
   }
   // Reads must see the newest state, and a standby may be behind. So only the primary will do.
-  const target = query.get("target_session_attrs") ?? "read-write";
-  if (target !== "read-write" && target !== "primary") throw wrong("target_session_attrs can only be read-write");
+  if (!["read-write", "primary"].includes(query.get("target_session_attrs") ?? "primary"))
+    throw wrong("target_session_attrs can only be read-write");
   return parseTls(query.get("sslmode") ?? "prefer", query.get("sslrootcert"));
 }
 
 function parseTls(mode: string, rootCertificate: string | null): PostgresAddress["tls"] {
-  if (rootCertificate !== null) {
-    if (mode !== "verify-full") throw wrong("sslrootcert needs sslmode=verify-full");
-    return { ca: readCertificate(rootCertificate) };
-  }
+  if (mode === "verify-full") return rootCertificate === null ? {} : { ca: readCertificate(rootCertificate) };
+  if (rootCertificate !== null) throw wrong("sslrootcert needs sslmode=verify-full");
   if (mode === "disable") return false;
-  if (mode === "prefer" || mode === "require" || mode === "verify-full") return mode;
+  if (mode === "prefer" || mode === "require") return mode;
   throw wrong("sslmode can be disable, prefer, require or verify-full");
 }
 
 function readCertificate(path: string): string {
-  const text = readText(path);
-  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw wrong(`sslrootcert: ${path} is not a PEM certificate`);
-  return text;
-}
-
-function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -6,6 +6,7 @@
 //   stores it only on exactly this state. If other instances have committed since, it stores nothing.
 // - locked: lock the clock, which is the row that orders all commits. Read what others have committed, decide, and store
 //   the batch. This takes two round trips, and nobody else can commit in between.
+// Why: docs/decisions/0020-postgresql.md
 
 import { type Batch, type Bookmark, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";
@@ -28,8 +29,8 @@ export interface CommitContext {
   readonly writer: PostgresSession;
   readonly known: KnownHistory;
   /**
-   * True if other instances have committed since this one last did. Then the next attempt without the lock would
-   * probably be refused. So the next commit first locks the clock, which is the row that orders all commits.
+   * True if other instances have committed since this one last did. Then the next commit locks the clock first, because
+   * an attempt without the lock would probably be refused.
    */
   contended: boolean;
 }
@@ -68,9 +69,9 @@ export class PostgresCommit {
   }
 
   /**
-   * Returns whether the unanswered batch was stored. This first locks the clock, the row that every commit has to lock.
-   * So the batch cannot be in the middle of being stored. If the batch was not stored, its statement may still be
-   * waiting in the server's socket, to be executed later. So we void the batch, and the database will never store it.
+   * Returns whether the unanswered batch was stored. While this has the lock, the batch cannot be in the middle of being
+   * stored. If it was not stored, its statement may still be waiting in the server's socket, to be executed later. So
+   * we void the batch, and the database will never store it.
    */
   async #settle(unanswered: SentBatch): Promise<boolean> {
     const { writer, known } = this.#context;
@@ -91,10 +92,7 @@ export class PostgresCommit {
     });
   }
 
-  /**
-   * Tries to store the batch without first locking the clock, which is the row that orders all commits. Returns false
-   * if nothing was stored. The usual reason is that other instances have committed.
-   */
+  /** Returns false if nothing was stored. The usual reason is that other instances have committed. */
   async #optimistic(): Promise<boolean> {
     const isStored = await this.#context.writer.use(async (sql) => {
       const { known } = this.#context;
@@ -114,10 +112,7 @@ export class PostgresCommit {
     return isStored;
   }
 
-  /**
-   * Locks the clock, which is the row that orders all commits, and then stores the batch. The batch is decided only when
-   * the clock is locked, so it gets all writes that have arrived while this instance waited for its turn.
-   */
+  /** The batch is decided once the clock is locked, so it gets all writes that have arrived while this waited. */
   async #locked(): Promise<boolean> {
     const { writer, known } = this.#context;
     const { since } = this.#batch;

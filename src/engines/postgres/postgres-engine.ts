@@ -1,14 +1,15 @@
 // The engine for many machines: any number of instances share one PostgreSQL database. A single row, the clock,
 // orders their commits (see postgres-commit.ts). Before a read, the engine asks for the clock's version. All reads
 // that wait at the same time share one such query.
+// Why: docs/decisions/0021-fresh-reads.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory } from "./postgres-history.ts";
-import { StoreReading } from "./postgres-reading.ts";
 import { prepareStore, requireStore } from "./postgres-schema.ts";
 import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
+import { PostgresSnapshot } from "./postgres-snapshot.ts";
 import { type Point, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
 
 export interface PostgresOptions {
@@ -114,28 +115,31 @@ export class PostgresEngine implements Engine {
       const { newest } = this.#known;
       // This has a connection of its own. On the reader's connection, a `hasNews` query could become part of the
       // transaction, and would then see the store as it was when the transaction began.
-      const reading = await StoreReading.begin(this.#address, newest);
-      const { epoch, version, prunedThrough } = reading.clock;
-      const isCut = this.#known.isCut(reading.clock, newest.epoch);
+      const snapshot = await PostgresSnapshot.open(this.#address, newest);
+      const { epoch, version, prunedThrough } = snapshot.clock;
+      const isCut = this.#known.isCut(snapshot.clock, newest.epoch);
       if (!isCut || this.#options.readOnly)
-        return { epoch, version, prunedThrough, pages: this.#pages(reading, newest) };
-      await reading.close();
+        return { epoch, version, prunedThrough, pages: this.#pages(snapshot, newest) };
+      await snapshot.close();
       await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
     }
   }
 
-  async *#pages(reading: StoreReading, newest: Point): AsyncGenerator<readonly Change[]> {
+  async *#pages(snapshot: PostgresSnapshot, newest: Point): AsyncGenerator<readonly Change[]> {
     try {
-      yield* reading.pages({ tombstones: true });
+      yield* snapshot.pages();
     } finally {
-      await reading.close();
+      await snapshot.close();
     }
     // Do this after everything that can fail. A load that fails must not change the known point: the caller's copy would
     // be at another point, and `hasNews` would not notice. If a commit has changed the known point in the meantime, the
     // caller does not use what it has loaded.
-    if (this.#known.newest === newest) this.#known.restart(reading.clock);
-    if (newest.epoch !== "" && newest.epoch !== reading.clock.epoch)
-      this.#options.onOtherHistory(otherHistoryMessage(newest, reading.clock));
+    if (this.#known.newest === newest) this.#known.restart(snapshot.clock);
+    const { epoch, version } = snapshot.clock;
+    if (newest.epoch === "" || newest.epoch === epoch) return;
+    this.#options.onOtherHistory(
+      `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${newest.version} of ${newest.epoch} and has loaded everything again, at version ${version} of ${epoch}`,
+    );
   }
 
   async commit(batch: Batch): Promise<boolean> {
@@ -145,9 +149,4 @@ export class PostgresEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all([this.#reader.close(), this.#writer.close()]);
   }
-}
-
-/** The message for the operator if the store has a different history. */
-function otherHistoryMessage(known: Bookmark, { epoch, version }: Bookmark): string {
-  return `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${known.version} of ${known.epoch} and has loaded everything again, at version ${version} of ${epoch}`;
 }

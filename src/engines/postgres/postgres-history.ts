@@ -2,6 +2,7 @@
 // restored from a backup, or fail over to a standby that had not received everything. Its history is then cut: the
 // newest versions are gone, and new commits use the same version numbers again. The lost versions and the new ones can
 // be told apart by the names of their batches.
+// Why: docs/decisions/0023-split-histories.md
 
 import type { Bookmark, News } from "../../collection/engine.ts";
 import type { Sql } from "./postgres-session.ts";
@@ -9,10 +10,7 @@ import { type ClockAndChanges, nowhere, type Point, readChanges } from "./postgr
 
 export class KnownHistory {
   #newest: Point = nowhere;
-  /**
-   * The epochs that are over. An epoch is the name of a history. If the store has one of these names again, it was
-   * rolled back.
-   */
+  /** The epochs that are over. If the store has one of them again, it was rolled back. */
   readonly #left = new Set<string>();
   readonly #canRename: boolean;
 

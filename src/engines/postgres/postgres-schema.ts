@@ -2,7 +2,6 @@
 // at once on an empty database. Then one of them creates the tables, and the others wait for it.
 
 import { StoreError } from "../../collection/engine.ts";
-import { createCommand } from "./postgres-names.ts";
 import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
 import { createTables, schemaVersion } from "./postgres-tables.ts";
 
@@ -16,37 +15,19 @@ export async function prepareStore(session: PostgresSession): Promise<void> {
 }
 
 async function prepare(sql: Sql): Promise<void> {
-  if (!(await needsTables(sql))) return;
-  await sql`begin`;
-  await sql`set local lock_timeout = 0`;
-  await sql`select pg_advisory_xact_lock(${creationLock})`;
-  // Look again: another instance may have made the tables while this one waited for the lock.
-  if (!(await hasTables(sql))) await sql.unsafe(createTables);
-  await sql`commit`;
-}
-
-/**
- * True if the tables must be made first. Throws if that is not possible, because of the database's encoding or of the
- * user's rights, or if there are tables of another schema. Changes nothing.
- */
-export async function needsTables(sql: Sql): Promise<boolean> {
-  const [database = { name: "", encoding: "", user: "", mayCreate: false }] = await sql<
-    { name: string; encoding: string; user: string; mayCreate: boolean }[]
-  >`
-    select current_database() as name, current_setting('server_encoding') as encoding, current_user as user,
-      has_database_privilege(current_database(), 'CREATE') as "mayCreate"`;
-  const { name, encoding, user, mayCreate } = database;
+  const [{ encoding } = { encoding: "" }] = await sql<{ encoding: string }[]>`
+    select current_setting('server_encoding') as encoding`;
   if (encoding !== "UTF8")
-    throw new StoreError(
-      `the database ${name} has the encoding ${encoding} and needs UTF8, or it could not hold every item; make one with: ${createCommand({ user, database: "NAME" })}`,
-    );
-  if (await hasTables(sql)) {
-    await requireStore(sql);
-    return false;
+    throw new StoreError(`the database has the encoding ${encoding} and needs UTF8, or it could not hold every item`);
+  if (!(await hasTables(sql))) {
+    await sql`begin`;
+    await sql`set local lock_timeout = 0`;
+    await sql`select pg_advisory_xact_lock(${creationLock})`;
+    // Look again: another instance may have made the tables while this one waited for the lock.
+    if (!(await hasTables(sql))) await sql.unsafe(createTables);
+    await sql`commit`;
   }
-  if (!mayCreate)
-    throw new StoreError(`the user ${user} may not make tables: it lacks the right CREATE on the database ${name}`);
-  return true;
+  await requireStore(sql);
 }
 
 /** Throws if there is no store, or if it has another schema. Changes nothing. */

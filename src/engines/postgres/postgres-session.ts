@@ -2,11 +2,12 @@
 // the client library one host at a time. If it had several, it would mistake a standby for the primary. And while there
 // is no primary, it would try to connect forever without a pause.
 
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import { StoreError } from "../../collection/engine.ts";
-import type { PostgresAddress, PostgresHost } from "./postgres-address.ts";
-import { connectSeconds, explainPostgresError, isServerError, standbyError } from "./postgres-failures.ts";
-import { socketOpener, whileConnecting } from "./postgres-socket.ts";
+import { describeHost, type PostgresAddress, type PostgresHost } from "./postgres-address.ts";
+import { connectSeconds, explainPostgresError, isServerError } from "./postgres-failures.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
@@ -82,7 +83,7 @@ export class PostgresSession {
       return await work(sql);
     } catch (error) {
       this.#giveUp(sql);
-      throw explainPostgresError(error, this.#host, this.#address);
+      throw explainPostgresError(error, this.#host);
     }
   }
 
@@ -107,7 +108,7 @@ export class PostgresSession {
       // next attempt waits for it.
       if (!this.#sql) await withTimeout(ms, this.#open());
     } catch (error) {
-      throw explainPostgresError(error, this.#host, this.#address);
+      throw explainPostgresError(error, this.#host);
     }
     return this.use((sql) => work(sql, endsAtMs - performance.now()));
   }
@@ -134,7 +135,7 @@ export class PostgresSession {
         this.#failureCount = 0;
         return this.#sql;
       } catch (error) {
-        const failure = explainPostgresError(error, this.#host, this.#address);
+        const failure = explainPostgresError(error, this.#host);
         if (!(failure instanceof StoreError)) throw error;
         failures.push(failure);
         this.#hostIndex = (this.#hostIndex + 1) % this.#address.hosts.length;
@@ -151,15 +152,14 @@ export class PostgresSession {
     const { user, password, database, tls } = this.#address;
     // Host and port are passed as lists, although the library's types do not allow that. If the host were a string, the
     // library would look for a port inside an IPv6 address. Its types lack `socket`, too.
-    const socket = socketOpener(host, tls, connectSeconds * 1_000);
+    const socket = socketOpener(host);
     const target: object = { host: [host.host], port: [host.port], socket };
     const sql: Sql = postgres({
       ...target,
       ...(user !== undefined && { user }),
       ...(password !== undefined && { password }),
       ...(database !== undefined && { database }),
-      // The socket is encrypted already, if it is to be.
-      ssl: false,
+      ssl: tls,
       max: 1,
       connect_timeout: connectSeconds,
       max_lifetime: null,
@@ -179,11 +179,11 @@ export class PostgresSession {
     try {
       const results = await withTimeout(2 * connectSeconds * 1_000, sql.unsafe(prepareSession));
       const [{ standby } = { standby: false }] = results.at(-1) ?? [];
-      if (standby) throw standbyError(host);
+      if (standby) throw new StoreError(`${describeHost(host)}: the server is a standby, which takes no writes`);
       return sql;
     } catch (error) {
       this.#giveUp(sql);
-      throw whileConnecting(error);
+      throw error;
     }
   }
 
@@ -197,6 +197,28 @@ export class PostgresSession {
     if (!host) throw new Error("a PostgreSQL address without a host");
     return host;
   }
+}
+
+/**
+ * Returns a function that opens the socket, for the client library, which then encrypts it if the address asks for that.
+ * The library calls it again if the server closes the connection before it accepts the user. Then it fails. Otherwise
+ * the library would try again without a pause while a load balancer has no server to connect to.
+ */
+function socketOpener(host: PostgresHost): () => Promise<Socket> {
+  let wasOpened = false;
+  return async () => {
+    if (wasOpened) throw new StoreError(`${describeHost(host)}: the server closed the connection before it answered`);
+    wasOpened = true;
+    const socket = connect(host.port, host.host);
+    try {
+      await once(socket, "connect", { signal: AbortSignal.timeout(connectSeconds * 1_000) });
+      // The library expects a certificate for this name.
+      return Object.assign(socket, { host: host.host });
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  };
 }
 
 /** The server has not answered in time. It may or may not have done what it was asked to do. */

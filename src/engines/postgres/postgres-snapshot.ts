@@ -1,65 +1,54 @@
-// A snapshot of a PostgreSQL store, for backups and checks.
+// A PostgreSQL store as it is at one moment: everything is read in one transaction, on a connection of its own. Rows are
+// read a page at a time, so memory does not grow with the store.
 
-import { type Change, StoreError } from "../../collection/engine.ts";
+import type { Change } from "../../collection/engine.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
-import { StoreReading } from "./postgres-reading.ts";
+import { requireStore } from "./postgres-schema.ts";
+import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
+import { type ClockAndChanges, countItems, nowhere, pagesBy, readChanges, readPage } from "./postgres-statements.ts";
 
 export class PostgresSnapshot implements Snapshot {
-  readonly #reading: StoreReading;
+  readonly #session: PostgresSession;
+  readonly #sql: Sql;
+  /** The clock, and whether the history contains the point that `open` was given. */
+  readonly clock: ClockAndChanges;
   readonly itemCount: number;
 
-  private constructor(reading: StoreReading, itemCount: number) {
-    this.#reading = reading;
+  private constructor(session: PostgresSession, sql: Sql, clock: ClockAndChanges, itemCount: number) {
+    this.#session = session;
+    this.#sql = sql;
+    this.clock = clock;
     this.itemCount = itemCount;
   }
 
-  static async open(address: PostgresAddress): Promise<PostgresSnapshot> {
-    const reading = await StoreReading.begin(address);
-    const [counted] = await reading.run(async (sql) => {
-      // Writing the rows to a slow disk may take long. The server must not end the idle transaction in the meantime.
-      await sql`set local idle_in_transaction_session_timeout = 0`;
-      return sql<{ count: number }[]>`select count(*)::int as count from todoitems.item where json is not null`;
-    });
-    if (!counted) throw new StoreError("the server did not count the items");
-    return new PostgresSnapshot(reading, counted.count);
+  static async open(address: PostgresAddress, known = nowhere): Promise<PostgresSnapshot> {
+    const session = new PostgresSession(address);
+    try {
+      return await session.use(async (sql) => {
+        await withTimeout(timeoutsMs.answer, requireStore(sql));
+        const begin = sql`begin isolation level repeatable read read only`.execute();
+        const [clock] = await withTimeout(timeoutsMs.answer, Promise.all([readChanges(sql, nowhere, known), begin]));
+        return new PostgresSnapshot(session, sql, clock, await withTimeout(timeoutsMs.load, countItems(sql)));
+      });
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
 
-  /** The rows in order of version. Tombstones, the rows of deleted items, are included only if `tombstones` is true. */
-  async *rows(options: { readonly tombstones: boolean }): AsyncGenerator<Change> {
-    for await (const page of this.#reading.pages(options)) yield* page;
+  /** All rows, in order of version. Fails if the connection was lost: another one would see another moment. */
+  pages(): AsyncGenerator<readonly Change[]> {
+    return pagesBy((after) => this.#session.use(() => withTimeout(timeoutsMs.load, readPage(this.#sql, after))));
   }
 
-  items(): AsyncGenerator<Change> {
-    return this.rows({ tombstones: false });
-  }
-
-  /**
-   * Finds what is wrong with the store as a whole, rather than with one row: with the clock (the row that counts
-   * versions), with the history, or with items that share a position or an ID.
-   */
-  findings(): Promise<string[]> {
-    return this.#reading.run(async (sql) => {
-      const found = await sql<{ finding: string }[]>`
-          select 'version ' || item.version || ' is later than the clock, which is at ' || store.version as finding
-            from todoitems.item, todoitems.store where item.version > store.version
-          union all
-          select 'the clock is at version ' || version || ', which the history does not have'
-            from todoitems.store where version > 0
-              and not exists (select from todoitems.history where (version, batch) = (store.version, store.batch))
-          union all
-          select 'deletions were dropped up to version ' || pruned_through || ', but the clock is at ' || version
-            from todoitems.store where pruned_through > version
-          union all
-          select 'item ' || id || ': it is in the list twice'
-            from todoitems.item where json is not null group by id having count(*) > 1
-          union all
-          select 'position ' || position || ': two items have it' from todoitems.item group by position having count(*) > 1`;
-      return found.map(({ finding }) => finding);
-    });
+  async *items(): AsyncGenerator<Change> {
+    // Writing the items to a slow disk may take long. The server must not end the idle transaction in the meantime.
+    await this.#session.use(() => this.#sql`set local idle_in_transaction_session_timeout = 0`);
+    for await (const page of this.pages()) for (const row of page) if (row.json !== null) yield row;
   }
 
   async close(): Promise<void> {
-    await this.#reading.close();
+    await this.#session.close();
   }
 }

@@ -10,7 +10,6 @@ import {
   tombstonesMax,
   type Version,
 } from "../../collection/engine.ts";
-import { standbyError } from "./postgres-failures.ts";
 import type { Sql } from "./postgres-session.ts";
 
 /**
@@ -37,19 +36,14 @@ export interface SentBatch {
   readonly batch: string;
 }
 
-/**
- * The clock, which is the only row of todoitems.store. `standby` tells whether the server that sent it is a standby.
- */
+/** The clock: the only row of todoitems.store. `standby` tells whether the server that sent it is a standby. */
 interface ClockRow extends Point {
   readonly standby: boolean;
 }
 
 export interface ClockAndChanges extends ClockRow {
   readonly prunedThrough: Version;
-  /**
-   * False if the store's history lacks the point `known`, which `readChanges` asked about. A point of another epoch,
-   * which is another history, is not checked.
-   */
+  /** False if the store's history lacks the point `known` of `readChanges`. A point of another epoch is not checked. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
 }
@@ -58,10 +52,7 @@ export async function lockClock(sql: Sql): Promise<void> {
   await Promise.all([sql`begin`.execute(), sql`select from todoitems.store for update`.execute()]);
 }
 
-/**
- * Gives a new epoch, which is a new name for the history, to a store that was rolled back to an older version. If
- * several instances try this, only the first succeeds.
- */
+/** Gives a new epoch to a store that was rolled back. If several instances try this, only the first succeeds. */
 export function renameHistory(sql: Sql, epoch: string) {
   return sql`update todoitems.store set epoch = ${newEpoch()} where epoch = ${epoch}`;
 }
@@ -79,6 +70,12 @@ export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
 /** Returns a row if the batch was stored. */
 export function findBatch(sql: Sql, { version, batch }: SentBatch) {
   return sql<object[]>`select from todoitems.history where version = ${version} and batch = ${batch}`;
+}
+
+export async function countItems(sql: Sql): Promise<number> {
+  const [counted] = await sql<{ count: number }[]>`
+    select count(*)::int as count from todoitems.item where json is not null`;
+  return counted?.count ?? 0;
 }
 
 export function readClock(sql: Sql) {
@@ -119,9 +116,11 @@ export async function readChanges(
       onFirst?.();
     }
   });
-  const { batchAtKnown, ...clock } = usableClock(first === undefined ? undefined : clockOf(first));
-  const continues = known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown);
-  return { ...clock, continues, changes };
+  const [epoch = "", version, batch = "", prunedThrough, standby, batchAtKnown = ""] = first?.split("\t") ?? [];
+  const line = { epoch, version: Number(version), batch, standby: standby === "t" };
+  const clock = usableClock(first === undefined ? undefined : line);
+  const continues = known.epoch !== epoch || leadsThrough(clock, known, batchAtKnown);
+  return { ...clock, prunedThrough: Number(prunedThrough), continues, changes };
 }
 
 /** A point in no store's history. */
@@ -150,56 +149,43 @@ export async function commitBatch(
 // Rows are sent as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, would
 // cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
 
-/**
- * A tombstone, the row of a deleted item, gets an empty JSON field. The JSON text of an item is never empty, so the two
- * cannot be confused.
- */
-export function lineOf({ version, position, id, json }: Change): string {
+/** A tombstone gets an empty JSON field. The JSON text of an item is never empty, so the two cannot be confused. */
+function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
 
-/**
- * Reads the next rows after a version, in order. Read all pages in one transaction. Otherwise, different pages may show
- * the store at different moments.
- */
-export async function readPage(
-  sql: Sql,
-  after: Version,
-  { tombstones }: { readonly tombstones: boolean },
-): Promise<readonly Change[]> {
+/** Reads the next rows after a version, in order. */
+export async function readPage(sql: Sql, after: Version): Promise<readonly Change[]> {
   const lines = await sql<{ line: string }[]>`
     select concat_ws(E'\t', version, position, id, json) as line from todoitems.item
-    where version > ${after} and (${tombstones} or json is not null) order by version limit ${rowsInPage}`;
+    where version > ${after} order by version limit ${rowsInPage}`;
   return lines.map(({ line }) => changeOf(line));
 }
 
-/** The server sends a tombstone, the row of a deleted item, as a line without a JSON field. So `json` is then null. */
+/**
+ * Reads page after page, until there are no more rows. Read all pages in one transaction. Otherwise, different pages
+ * may show the store at different moments.
+ */
+export async function* pagesBy(
+  read: (after: Version) => Promise<readonly Change[]>,
+): AsyncGenerator<readonly Change[]> {
+  let after: Version | undefined = 0;
+  while (after !== undefined) {
+    const page = await read(after);
+    if (page.length > 0) yield page;
+    after = page.at(-1)?.version;
+  }
+}
+
+/** The server sends a tombstone as a line without a JSON field. */
 function changeOf(line: string): Change {
   const [version, position, id = "", json = null] = line.split("\t");
   return { version: Number(version), position: Number(position), id, json };
 }
 
-interface ClockLine extends ClockRow {
-  readonly prunedThrough: Version;
-  /** The name of the batch that led to `known`. Empty if the history lacks that version. */
-  readonly batchAtKnown: string;
-}
-
-function clockOf(line: string): ClockLine {
-  const [epoch = "", version, batch = "", prunedThrough, standby, batchAtKnown = ""] = line.split("\t");
-  return {
-    epoch,
-    version: Number(version),
-    batch,
-    prunedThrough: Number(prunedThrough),
-    standby: standby === "t",
-    batchAtKnown,
-  };
-}
-
 /**
- * True if the history contains the point. That cannot be checked if the store has already deleted that part of its
- * history. Then the point counts as contained.
+ * True if the history contains the point. `batchThen` is the batch that led to that version, or empty if the history
+ * lacks it. If the store has already deleted that part of its history, the point counts as contained.
  */
 function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): boolean {
   if (point.version > version) return false;
@@ -207,10 +193,10 @@ function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): b
   return point.batch === batchThen || isForgotten;
 }
 
-/** Returns the clock, the only row of todoitems.store. Throws if it is missing, or if it comes from a standby. */
-export function usableClock<Row extends ClockRow>(clock: Row | undefined): Row {
+/** Returns the clock. Throws if it is missing, or if it comes from a standby. */
+export function usableClock(clock: ClockRow | undefined): ClockRow {
   if (!clock)
     throw new StoreError("the store has lost its clock, the row of todoitems.store; restore it from a backup");
-  if (clock.standby) throw standbyError();
+  if (clock.standby) throw new StoreError("the server is a standby, which takes no writes");
   return clock;
 }

@@ -1,4 +1,5 @@
 // The SQL that makes the tables of a PostgreSQL store, and the function that stores a batch.
+// Why: docs/decisions/0022-lost-answers.md
 
 /** The number of this schema. A store with another number was made by a development version, and is refused. */
 export const schemaVersion = 3;

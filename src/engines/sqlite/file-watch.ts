@@ -2,7 +2,7 @@
 // one: `cp backup.db todoitems.db` writes into the file that SQLite has open. Only our own checkpoints write into the
 // file, so any other change of its time or size is somebody else's.
 
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
@@ -17,7 +17,6 @@ const fineTimeMs = 100;
 
 export class FileWatch {
   readonly #path: string;
-  readonly #folder: string;
   readonly #identities: string;
   /** It stays open until `release`. When a process closes a descriptor, it loses its locks on the file. */
   readonly #log: number;
@@ -32,15 +31,10 @@ export class FileWatch {
   /** Call this after SQLite has committed something to the log. `path` must not be a symbolic link. */
   constructor(path: string) {
     this.#path = path;
-    this.#folder = dirname(path);
     this.#identities = this.#lookUp();
     this.#log = openSync(`${path}-wal`, "r");
     this.#store = this.#storeState();
     this.noteCommit();
-  }
-
-  get logBytes(): number {
-    return fstatSync(this.#log).size;
   }
 
   /** Call this after each commit. */
@@ -68,7 +62,7 @@ export class FileWatch {
   // each time would make the next sync of the log slower by a third. Once a program has asked for the time of a file,
   // Linux notes an exact time with the next write, and has to sync that time too.
   #hasOwnNames(): boolean {
-    const stat = statSync(this.#folder, { throwIfNoEntry: false });
+    const stat = statSync(dirname(this.#path), { throwIfNoEntry: false });
     const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
     if (folder !== "" && folder === this.#lastFolder) return true;
     const isSame = this.#lookUp() === this.#identities;

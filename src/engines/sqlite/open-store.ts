@@ -4,13 +4,14 @@
 import { Database } from "bun:sqlite";
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { newEpoch } from "../../collection/engine.ts";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { createTables, readPragma } from "./schema.ts";
 import { cannotLock, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
 import { StoreLock } from "./store-lock.ts";
 import { judgeFiles, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
-import { adoptFile, StoreRow, touch } from "./store-row.ts";
+import { StoredRows } from "./stored-rows.ts";
 
 /** How long SQLite waits for its own lock, which another program may hold for a moment. */
 const busyMs = 5_000;
@@ -97,13 +98,23 @@ function rollBackJournal(file: string): void {
   }
 }
 
-function commitFirst(database: Database, file: string, isReplaced: boolean): void {
-  const row = new StoreRow(database, file);
-  const adopt = database.transaction(() => {
-    row.write(adoptFile(row.read(), file, isReplaced));
-    touch(database);
+/**
+ * Makes the first commit, so that there is a log. If the store was in another file before, or if `isReplaced`, it gets a
+ * new epoch: it was copied, or an older state of it was put back, and the two may have different histories from now on.
+ */
+function commitFirst(database: Database, path: string, isReplaced: boolean): void {
+  const rows = new StoredRows(database, path);
+  // The number of the device is left out, because it can change when the machine starts again.
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  const file = `${ino} ${birthtimeNs}`;
+  const commit = database.transaction(() => {
+    const fields = rows.readStore();
+    // A new store, and a backup, have no file noted yet.
+    const isKept = !isReplaced && (fields.file === "" || fields.file === file);
+    rows.writeStore({ ...fields, file, epoch: isKept ? fields.epoch : newEpoch() });
+    rows.touchStore();
   });
-  adopt.immediate();
+  commit.immediate();
 }
 
 /** Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. Also throws for a folder. */

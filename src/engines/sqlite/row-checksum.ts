@@ -1,5 +1,6 @@
 // Checksums of stored rows. SQLite does not notice when the disk changes a bit of a row, so each row carries a CRC-32
 // of its content. If a single bit of the content changes, its CRC-32 always changes too.
+// Why: docs/decisions/0052-damage-is-noticed.md
 
 import type { Change, Version } from "../../collection/engine.ts";
 

@@ -1,5 +1,6 @@
 // The tables of a store, and the two numbers in the header of its file that say whose it is. There is one schema: a
 // store with other tables was made by a development version, and is refused.
+// Why: docs/decisions/0004-sqlite-as-a-log.md
 
 import type { Database } from "bun:sqlite";
 import { newEpoch } from "../../collection/engine.ts";

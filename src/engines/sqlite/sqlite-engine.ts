@@ -1,23 +1,18 @@
 // The embedded engine: one SQLite file, which one thread has open. The thread that answers requests never opens the
 // file, so no disk slows a reader, and every commit takes the same path: one message with the rows, and one answer
 // once they are on disk.
+// Why: docs/decisions/0080-one-owner-one-thread.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
+import type { StoreReports } from "./sqlite-store.ts";
 import { changesOf, marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
 
-export interface SqliteEngineOptions {
+export interface SqliteEngineOptions extends Partial<StoreReports> {
   /** A read-only engine never commits and leaves an existing file as it is. */
   readonly readOnly?: boolean;
   /** How long to wait for another process that has the store open. */
   readonly lockWaitMs?: number;
-  /** Gets messages for the operator. */
-  readonly onWarning?: (message: string) => void;
-  /**
-   * Called once, when somebody else has touched the files of the store. From then on everything fails, and the process
-   * should end without closing the engine: `process.exit` leaves the files as they are.
-   */
-  readonly onDoubt?: (message: string) => void;
 }
 
 interface Waiting {

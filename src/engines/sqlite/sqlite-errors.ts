@@ -1,9 +1,7 @@
 // Tells errors of SQLite apart, and turns them into errors that tell the operator what happened.
 
 import { SQLiteError } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { StoreError } from "../../collection/engine.ts";
+import { StoreError, type StoreErrorOptions } from "../../collection/engine.ts";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
 
 /**
@@ -16,10 +14,8 @@ import { isSystemError, systemReason } from "../../files/system-reason.ts";
  */
 export type StoreTrouble = "damaged" | "in doubt" | "in use" | "not ours" | "not writable";
 
-interface SqliteStoreErrorOptions extends ErrorOptions {
+interface SqliteStoreErrorOptions extends StoreErrorOptions {
   readonly trouble?: StoreTrouble | undefined;
-  readonly undecided?: boolean;
-  readonly needsRestart?: boolean;
 }
 
 export class SqliteStoreError extends StoreError {
@@ -60,21 +56,14 @@ function hasCode(error: unknown, ...codes: readonly string[]): boolean {
 export function explainSqliteError(error: unknown, path: string, { undecided = false } = {}): unknown {
   if (isSystemError(error)) {
     const message = `${path}: the files of the store cannot be read or written: ${systemReason(error)}`;
-    return new SqliteStoreError(message, {
-      cause: error,
-      undecided,
-      trouble: cannotLock(error) ? "not writable" : undefined,
-    });
+    const trouble = cannotLock(error) ? "not writable" : undefined;
+    return new SqliteStoreError(message, { cause: error, undecided, trouble });
   }
   if (!(error instanceof SQLiteError)) return error;
-  const [, explain, trouble] = explanations.find(([codes]) => hasCode(error, ...codes)) ?? [];
-  const reason = explain?.(path, error) ?? `SQLite reports: ${error.message} (${error.code})`;
-  const message = `${path}: ${reason}`;
-  return new SqliteStoreError(undecided ? `${message}. Whether the last commit happened is not known` : message, {
-    cause: error,
-    undecided,
-    trouble,
-  });
+  const [, reason = `SQLite reports: ${error.message} (${error.code})`, trouble] =
+    explanations.find(([code]) => hasCode(error, code)) ?? [];
+  const message = `${path}: ${reason}${undecided ? ". Whether the last commit happened is not known" : ""}`;
+  return new SqliteStoreError(message, { cause: error, undecided, trouble });
 }
 
 /** The error for a row or a page that is not what was written. */
@@ -82,31 +71,15 @@ export function damaged(path: string, finding: string): SqliteStoreError {
   return new SqliteStoreError(`${path}: the store is damaged: ${finding}`, { trouble: "damaged" });
 }
 
-type Explanation = readonly [
-  codes: readonly string[],
-  explain: (path: string, error: SQLiteError) => string,
-  trouble?: StoreTrouble,
+/** What to say about SQLite's errors, by the beginning of their code. The message of any other error says enough. */
+const explanations: readonly (readonly [code: string, reason: string, trouble?: StoreTrouble])[] = [
+  ["SQLITE_NOTADB", "this is not a SQLite file", "not ours"],
+  ["SQLITE_CORRUPT", "the file is damaged", "damaged"],
+  ["SQLITE_READONLY_DBMOVED", "the file was replaced while it was opened; start again"],
+  ["SQLITE_READONLY", "this user may not write the file or in its folder", "not writable"],
+  ["SQLITE_CANTOPEN", "the file cannot be opened; give this user the right to read and write it and its folder"],
+  ["SQLITE_FULL", "the disk is full; free some space"],
+  ["SQLITE_IOERR_READ", "the disk reported an error while it was read; check it"],
+  ["SQLITE_IOERR_SHORT_READ", "the disk reported an error while it was read; check it"],
+  ["SQLITE_BUSY", "another program holds the file; close what has it open"],
 ];
-
-const explanations: readonly Explanation[] = [
-  [["SQLITE_NOTADB"], () => "this is not a SQLite file", "not ours"],
-  [["SQLITE_CORRUPT"], () => "the file is damaged", "damaged"],
-  [["SQLITE_READONLY_DBMOVED"], () => "the file was replaced while it was opened; start again"],
-  [["SQLITE_READONLY"], () => "this user may not write the file or in its folder", "not writable"],
-  [["SQLITE_CANTOPEN"], cannotOpen],
-  [["SQLITE_FULL"], () => "the disk is full; free some space"],
-  [["SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ"], () => "the disk reported an error while it was read; check it"],
-  [
-    ["SQLITE_IOERR"],
-    // The code says which operation failed: a write, a sync, a lock. An operator needs the code to find the cause.
-    (_, { code }) => `the disk reported an error (${code}) or is full; check it`,
-  ],
-  [["SQLITE_BUSY", "SQLITE_LOCKED"], () => "another program holds the file; close what has it open"],
-];
-
-function cannotOpen(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return "this is a folder, not a file";
-  const folder = dirname(resolve(path));
-  if (!existsSync(folder)) return `its folder ${folder} does not exist`;
-  return `the file cannot be opened; give this user the right to read and write it and its folder ${folder}`;
-}

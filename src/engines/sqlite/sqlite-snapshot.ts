@@ -10,50 +10,38 @@ import { explainSqliteError } from "./sqlite-errors.ts";
 import { StoredRows } from "./stored-rows.ts";
 
 export class SqliteSnapshot implements Snapshot {
-  readonly #path: string;
   readonly #database: Database;
+  readonly #rows: StoredRows;
   readonly itemCount: number;
 
-  private constructor(path: string, database: Database, itemCount: number) {
-    this.#path = path;
-    this.#database = database;
-    this.itemCount = itemCount;
-  }
-
-  /** Opens the store, and reads all of it once. So a damaged store is refused before any item is used. */
-  static open(path: string): SqliteSnapshot {
-    return SqliteSnapshot.#read(path, openForReading(path));
-  }
-
-  /** Opens the store's file alone, as its last checkpoint has left it, without the log. */
-  static openWithoutLog(path: string): SqliteSnapshot {
-    const database = connectImmutable(path);
-    checkOwner(database, path);
-    return SqliteSnapshot.#read(path, database);
-  }
-
-  static #read(path: string, database: Database): SqliteSnapshot {
+  private constructor(path: string, database: Database) {
     try {
       // The transaction lasts until the snapshot is closed. It hides what others commit in the meantime.
       database.run("BEGIN");
-      const rows = new StoredRows(database, path);
-      let itemCount = 0;
-      for (let page = rows.page(0); page.length > 0; page = rows.page(page.at(-1)?.[0] ?? 0))
-        for (const [, , , json] of page) if (json !== null) itemCount++;
-      return new SqliteSnapshot(path, database, itemCount);
+      this.#database = database;
+      this.#rows = new StoredRows(database, path);
+      this.itemCount = this.#rows.readStore().rowCount - this.#rows.tombstoneCount();
     } catch (error) {
       database.close();
       throw explainSqliteError(error, path);
     }
   }
 
+  static open(path: string): SqliteSnapshot {
+    return new SqliteSnapshot(path, openForReading(path));
+  }
+
+  /** Opens the store's file alone, as its last checkpoint has left it, without the log. */
+  static openWithoutLog(path: string): SqliteSnapshot {
+    const database = connectImmutable(path);
+    checkOwner(database, path);
+    return new SqliteSnapshot(path, database);
+  }
+
+  /** If a row is damaged, or if one is missing, this throws when it gets there: at the latest after the last item. */
   async *items(): AsyncGenerator<Change> {
-    const query = "SELECT version, position, id, json FROM change WHERE json IS NOT NULL ORDER BY version";
-    try {
-      for (const item of this.#database.query<Change, []>(query).iterate()) yield item;
-    } catch (error) {
-      throw explainSqliteError(error, this.#path);
-    }
+    for (let page = this.#rows.page(0); page.length > 0; page = this.#rows.page(page.at(-1)?.version ?? 0))
+      for (const row of page) if (row.json !== null) yield row;
   }
 
   async close(): Promise<void> {

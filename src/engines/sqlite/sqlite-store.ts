@@ -1,8 +1,10 @@
 // A store that is open for writing: one SQLite file in WAL mode with full syncs. It belongs to one process and to one
 // thread of it. Every commit looks at the files first. Once somebody else has touched them, the store is in doubt:
 // nothing more is written, and SQLite is not even closed, because closing would copy the log into whatever is there.
+// Why: docs/decisions/0051-a-failed-sync.md
 
 import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { tombstonesMax } from "../../collection/engine.ts";
 import { FileWatch } from "./file-watch.ts";
 import type { OpenedStore } from "./open-store.ts";
@@ -11,7 +13,6 @@ import { newStamp, readPragma } from "./schema.ts";
 import { explainSqliteError, isFailedWrite, SqliteStoreError } from "./sqlite-errors.ts";
 import type { StoreLock } from "./store-lock.ts";
 import { inDoubt, type StoreRecord, writeRecord } from "./store-record.ts";
-import { touch } from "./store-row.ts";
 import { StoredRows } from "./stored-rows.ts";
 import type { Row } from "./thread-messages.ts";
 
@@ -29,8 +30,12 @@ const heldUp =
   "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs";
 
 export interface StoreReports {
+  /** Gets messages for the operator. */
   readonly onWarning: (message: string) => void;
-  /** Called once, when somebody else has touched the files. */
+  /**
+   * Called once, when somebody else has touched the files of the store. From then on everything fails, and the process
+   * should end without closing the store: `process.exit` leaves the files as they are.
+   */
   readonly onDoubt: (message: string) => void;
 }
 
@@ -40,7 +45,6 @@ export class SqliteStore {
   readonly #database: Database;
   readonly #lock: StoreLock;
   readonly #reports: StoreReports;
-  readonly #statements: ReturnType<typeof prepare>;
   readonly #watch: FileWatch;
   readonly #dataVersion: number;
   #record: StoreRecord;
@@ -66,13 +70,12 @@ export class SqliteStore {
     this.#lock = lock;
     this.#record = record;
     this.#reports = reports;
-    this.#statements = prepare(database);
     this.rows = new StoredRows(database, path);
-    this.#fields = this.rows.storeRow.read();
+    this.#fields = this.rows.readStore();
     this.#tombstoneCount = this.rows.tombstoneCount();
     this.#dataVersion = readPragma(database, "data_version");
     this.#watch = new FileWatch(path);
-    this.#frames = this.#watch.logBytes / pageBytes;
+    this.#frames = statSync(`${path}-wal`).size / pageBytes;
   }
 
   /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
@@ -175,13 +178,13 @@ export class SqliteStore {
     }
     rowCount += rows.length - deletedCount;
     const fields = { ...this.#fields, rowCount, checksumSum, prunedThrough };
-    this.rows.storeRow.write(fields);
+    this.rows.writeStore(fields);
     this.#frames += framesPerCommit + Math.ceil(characters / pageBytes) + deletedCount;
     return { fields, tombstoneCount };
   }
 
   #transaction<Result>(write: () => Result): Result {
-    this.#attempt(() => this.#statements.begin.run());
+    this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
     try {
       // Look only now. It may have taken long to get SQLite's lock, and somebody may have touched the files meanwhile.
       this.#look();
@@ -196,7 +199,7 @@ export class SqliteStore {
 
   #runCommit(): void {
     try {
-      this.#statements.commit.run();
+      this.#database.query("COMMIT").run();
     } catch (error) {
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
       // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit.
@@ -221,11 +224,11 @@ export class SqliteStore {
   // the failed one. If the failed commit was longer, SQLite ignores the rest of it, because the checksums no longer
   // fit.
   #eraseFailedCommit(): void {
-    this.#attempt(() => this.#statements.begin.run());
+    this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
     try {
       this.#look();
-      touch(this.#database);
-      this.#statements.commit.run();
+      this.rows.touchStore();
+      this.#database.query("COMMIT").run();
       this.#watch.noteCommit();
       this.#hasFailedCommit = false;
       this.#lastFailed = false;
@@ -237,7 +240,7 @@ export class SqliteStore {
 
   #rollBack(): void {
     // After some errors, such as a full disk, SQLite has already rolled back.
-    if (this.#database.inTransaction) this.#attempt(() => this.#statements.rollback.run());
+    if (this.#database.inTransaction) this.#attempt(() => this.#database.query("ROLLBACK").run());
   }
 
   /**
@@ -266,7 +269,8 @@ export class SqliteStore {
       this.#transaction(() => this.#database.run(`PRAGMA user_version = ${stamp}`));
       this.#saveRecord({ ...this.#record, stamps: [...this.#record.stamps, stamp] });
     } else this.#look();
-    const result = this.#attempt(() => this.#statements.checkpoint.get());
+    const query = "PRAGMA wal_checkpoint(PASSIVE)";
+    const result = this.#attempt(() => this.#database.query<{ log: number; checkpointed: number }, []>(query).get());
     const isWhole = result !== null && result.log === result.checkpointed;
     this.#watch.noteCheckpoint(isWhole);
     this.#frames = 0;
@@ -294,13 +298,4 @@ export class SqliteStore {
       throw explainSqliteError(error, this.#path);
     }
   }
-}
-
-function prepare(database: Database) {
-  return {
-    begin: database.query("BEGIN IMMEDIATE"),
-    commit: database.query("COMMIT"),
-    rollback: database.query("ROLLBACK"),
-    checkpoint: database.query<{ log: number; checkpointed: number }, []>("PRAGMA wal_checkpoint(PASSIVE)"),
-  };
 }

@@ -1,14 +1,14 @@
 // The code that runs in the thread of a `SqliteEngine`: an open store that is driven by messages. Nothing else in the
 // process opens the store's file.
 
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { lockForReading, openForWriting } from "./open-store.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { StoredRows } from "./stored-rows.ts";
-import { marks, type ThreadRequests } from "./thread-messages.ts";
+import { marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
 
 declare const self: Worker;
 
@@ -21,24 +21,22 @@ type OpenStore = Pick<SqliteStore, "rows" | "commit" | "settle" | "checkReady" |
 const quietMs = 5;
 let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
 let opened: OpenStore | undefined;
-let writable: SqliteStore | undefined;
 
 const requests: ThreadRequests = {
   async open({ path, readOnly, lockWaitMs }) {
     // A read-only instance on a fresh machine makes an empty store.
-    const reads = readOnly && existsSync(path);
-    if (!reads) {
-      writable = new SqliteStore(await openForWriting(path, lockWaitMs), {
-        onWarning: (text) => self.postMessage(marks.warning + text),
-        onDoubt: (text) => self.postMessage(marks.doubt + text),
-      });
-    }
-    opened = writable ?? (await openOnlyForReading(path, lockWaitMs));
+    opened =
+      readOnly && existsSync(path)
+        ? await openOnlyForReading(path, lockWaitMs)
+        : new SqliteStore(await openForWriting(path, lockWaitMs), {
+            onWarning: (text) => self.postMessage(marks.warning + text),
+            onDoubt: (text) => self.postMessage(marks.doubt + text),
+          });
   },
   commit: (rows) => store().commit(rows),
   settle: () => store().settle(),
   summary: () => store().rows.summary(),
-  page: (after) => store().rows.page(after),
+  page: (after) => rowsOf(store().rows.page(after)),
   checkReady: () => store().checkReady(),
   close: () => store().close(),
 };
@@ -52,18 +50,13 @@ async function openOnlyForReading(path: string, lockWaitMs: number): Promise<Ope
   const lock = await lockForReading(path, lockWaitMs);
   try {
     const database = openForReading(path);
-    const identity = identityOf(path);
     return {
       rows: new StoredRows(database, path),
       commit() {
         throw new StoreError("the store was opened for reading only");
       },
       settle() {},
-      // This process can do no harm to another file, but it would go on serving the old items.
-      checkReady() {
-        if (identityOf(path) === identity) return;
-        throw new SqliteStoreError(`${path}: the file is gone, or another one is in its place`);
-      },
+      checkReady() {},
       close() {
         database.close();
         lock?.release();
@@ -76,15 +69,11 @@ async function openOnlyForReading(path: string, lockWaitMs: number): Promise<Ope
   }
 }
 
-function identityOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat ? `${stat.dev} ${stat.ino}` : "none";
-}
-
 /** Copies the log into the store when there is a pause between commits, or at once if the log is too long. */
 function checkpointLater(): void {
-  if (writable?.isLogTooLong) writable.checkpoint();
-  else if (writable?.isLogLong) checkpointTimer = setTimeout(() => writable?.checkpoint(), quietMs);
+  const store = opened instanceof SqliteStore ? opened : undefined;
+  if (store?.isLogTooLong) store.checkpoint();
+  else if (store?.isLogLong) checkpointTimer = setTimeout(() => store.checkpoint(), quietMs);
 }
 
 self.onmessage = async ({ data }: MessageEvent<string>) => {

@@ -14,6 +14,7 @@
 // | in WAL mode              | none, or empty     | not in use         | killed while it started or stopped: open it |
 // | in WAL mode              | there              | stamp and cookie   | killed: open it                             |
 // | in WAL mode              | there              | others             | the log is another store's: refuse          |
+// Why: docs/decisions/0080-one-owner-one-thread.md
 
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { replaceFile } from "../../files/synced-file.ts";

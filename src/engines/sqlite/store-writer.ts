@@ -1,5 +1,6 @@
 // Writes items to a new SQLite file, which then is a store: a backup, a restored store, or the items that a service
 // saves before it gives up. The file never is in WAL mode, so it is complete in itself.
+// Why: docs/decisions/0056-backups-are-stores.md
 
 import { Database } from "bun:sqlite";
 import type { Change } from "../../collection/engine.ts";
@@ -37,7 +38,7 @@ export async function writeNewStore(
       onProgress(rowCount);
       await Bun.sleep(0);
     }
-    rows.storeRow.write({ ...rows.storeRow.read(), rowCount, checksumSum });
+    rows.writeStore({ ...rows.readStore(), rowCount, checksumSum });
     database.run("COMMIT");
   } catch (error) {
     throw explainSqliteError(error, path);

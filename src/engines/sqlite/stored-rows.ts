@@ -4,16 +4,14 @@
 
 import type { Database } from "bun:sqlite";
 import type { Change, Version } from "../../collection/engine.ts";
-import { rowChecksum } from "./row-checksum.ts";
+import { rowChecksum, type StoreFields, storeChecksum } from "./row-checksum.ts";
 import { damaged, explainSqliteError } from "./sqlite-errors.ts";
-import { StoreRow } from "./store-row.ts";
-import type { Row, StoreSummary } from "./thread-messages.ts";
+import type { StoreSummary } from "./thread-messages.ts";
 
 /** How many rows a page has. Larger pages are not faster, and take more memory. */
 const pageRows = 1_000;
 
 export class StoredRows {
-  readonly storeRow: StoreRow;
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepare>;
   /** The number of rows that `page` has read so far, and the sum of their checksums. */
@@ -22,11 +20,34 @@ export class StoredRows {
   constructor(database: Database, path: string) {
     this.#path = path;
     this.#statements = prepare(database);
-    this.storeRow = new StoreRow(database, path);
+  }
+
+  /** Reads the one row of table `store`. */
+  readStore(): StoreFields {
+    const row = this.#statements.selectStore.get();
+    if (!row) throw damaged(this.#path, "it has lost its epoch");
+    const { checksum, ...fields } = row;
+    if (checksum !== storeChecksum(fields)) throw damaged(this.#path, "the row with its epoch has changed");
+    return fields;
+  }
+
+  writeStore(fields: StoreFields): void {
+    const { epoch, prunedThrough, file, rowCount, checksumSum } = fields;
+    this.#statements.updateStore.run(epoch, prunedThrough, file, rowCount, checksumSum, storeChecksum(fields));
+  }
+
+  /**
+   * Changes nothing, but makes SQLite write a page with the next commit. For an update without effect, it would write
+   * nothing.
+   */
+  touchStore(): void {
+    const fields = this.readStore();
+    this.writeStore({ ...fields, prunedThrough: fields.prunedThrough + 1 });
+    this.writeStore(fields);
   }
 
   summary(): StoreSummary {
-    const { epoch, prunedThrough } = this.storeRow.read();
+    const { epoch, prunedThrough } = this.readStore();
     return { epoch, version: this.#statements.newest.get()?.version ?? 0, prunedThrough };
   }
 
@@ -34,7 +55,7 @@ export class StoredRows {
    * The rows after a version. Begin with version 0, and go on until a page is empty. Throws at the end if rows are
    * missing: SQLite does not notice it when the disk has lost a page, or has an old state of it.
    */
-  page(after: Version): Row[] {
+  page(after: Version): Change[] {
     try {
       const rows = this.#statements.selectAfter.all(after, pageRows);
       if (after === 0) this.#read = { rowCount: 0, checksumSum: 0 };
@@ -45,14 +66,14 @@ export class StoredRows {
       }
       this.#read.rowCount += rows.length;
       if (rows.length === 0) this.#checkSums();
-      return rows.map(({ version, position, id, json }) => [version, position, id, json, 0]);
+      return rows;
     } catch (error) {
       throw explainSqliteError(error, this.#path);
     }
   }
 
   #checkSums(): void {
-    const { rowCount, checksumSum } = this.storeRow.read();
+    const { rowCount, checksumSum } = this.readStore();
     if (rowCount === this.#read.rowCount && checksumSum === this.#read.checksumSum) return;
     throw damaged(this.#path, `it has noted ${rowCount} rows, and others are there, ${this.#read.rowCount} of them`);
   }
@@ -84,6 +105,12 @@ export class StoredRows {
 
 function prepare(database: Database) {
   return {
+    selectStore: database.query<StoreFields & { readonly checksum: number }, []>(
+      "SELECT epoch, pruned_through AS prunedThrough, file, row_count AS rowCount, checksum_sum AS checksumSum, checksum FROM store",
+    ),
+    updateStore: database.query<never, [string, number, string, number, number, number]>(
+      "UPDATE store SET epoch = ?, pruned_through = ?, file = ?, row_count = ?, checksum_sum = ?, checksum = ?",
+    ),
     newest: database.query<{ version: Version }, []>("SELECT coalesce(max(version), 0) AS version FROM change"),
     selectAfter: database.query<Change & { readonly checksum: number }, [Version, number]>(
       "SELECT version, position, id, json, checksum FROM change WHERE version > ? ORDER BY version LIMIT ?",

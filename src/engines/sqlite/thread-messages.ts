@@ -2,7 +2,7 @@
 // copies of objects take. Each request gets one answer, and answers come in the order of the requests. The first
 // character of a message from the thread says what it is.
 
-import type { Bookmark, Change, PlannedChange, Version } from "../../collection/engine.ts";
+import type { Change, PlannedChange, Version, WholeStore } from "../../collection/engine.ts";
 
 /**
  * A row is an array, because field names would make the text twice as long. `replaces` is the version of the row that
@@ -11,9 +11,7 @@ import type { Bookmark, Change, PlannedChange, Version } from "../../collection/
 export type Row = readonly [version: Version, position: Version, id: string, json: string | null, replaces: Version];
 
 /** A store at one moment, before its rows are read. */
-export interface StoreSummary extends Bookmark {
-  readonly prunedThrough: Version;
-}
+export type StoreSummary = Omit<WholeStore, "pages">;
 
 interface OpenOptions {
   readonly path: string;
@@ -37,7 +35,7 @@ export interface ThreadRequests {
 /** How a message from the thread begins. Warnings and doubts are not answers to a request. */
 export const marks = { answer: "=", failure: "!", warning: "?", doubt: "#" } as const;
 
-export function rowsOf(changes: readonly PlannedChange[]): Row[] {
+export function rowsOf(changes: readonly (Change & Partial<PlannedChange>)[]): Row[] {
   return changes.map(({ version, position, id, json, replaces }) => [version, position, id, json, replaces ?? 0]);
 }
 

@@ -3,7 +3,7 @@
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { entriesOf, type NewEntry } from "../pasted-lines.ts";
-import { PlusIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 interface ComposerProps {
   readonly inputRef: RefObject<HTMLInputElement | null>;
@@ -34,7 +34,7 @@ export function Composer({ inputRef, onAdd }: ComposerProps) {
         inputRef.current?.focus({ preventScroll: true });
       }}
     >
-      <PlusIcon />
+      <Icon name="plus" />
       <input
         ref={inputRef}
         dir="auto"

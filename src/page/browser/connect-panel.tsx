@@ -2,7 +2,7 @@
 // the API's description.
 
 import { useEffect, useState } from "preact/hooks";
-import { type CodeSample, exampleFiles, samplesOf } from "../../description/code-samples.ts";
+import type { CodeSample } from "../../description/code-samples.ts";
 import {
   apiDescriptionPath,
   authorityPath,
@@ -115,14 +115,16 @@ interface SamplesProps {
 
 function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
-  const [samples, setSamples] = useState<readonly CodeSample[]>([]);
+  const [samples, setSamples] = useState<readonly CodeSample[] | "away">([]);
   useEffect(() => {
     const load = async () => {
-      const description = await (await fetch("openapi.json")).json();
-      setSamples([...samplesOf(description, new URL(".", document.baseURI).href), ...exampleFiles]);
+      const path = document.querySelector<HTMLElement>("[data-samples]")?.dataset["samples"] ?? "";
+      const module: typeof import("./samples.ts") = await import(new URL(path, document.baseURI).href);
+      return module.loadSamples(new URL(".", document.baseURI).href, settings);
     };
-    void load();
+    load().then(setSamples, () => setSamples("away"));
   }, []);
+  if (samples === "away") return <p class="hint">The code cannot be loaded, because the service cannot be reached.</p>;
   const trust = settings.hasAuthority && list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
   const named = samples.map(({ language, parts }) => ({
     language,
@@ -134,7 +136,13 @@ function Samples({ list, settings, username = "NAME" }: SamplesProps) {
   return (
     <>
       <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />
-      {["fetch", "TypeScript"].includes(chosen) && (
+      {["React", "Expo"].includes(chosen) && (
+        <p class="hint">
+          The package <code>todoitems-client</code> is not on npm yet. In a clone of this service,{" "}
+          <code>npm pack ./packages/client</code> makes it.
+        </p>
+      )}
+      {["fetch", "TypeScript", "React"].includes(chosen) && (
         <p class="hint">
           A web page on another origin may use the service only if it was started with <code>--cors ORIGIN</code>.
         </p>

@@ -1,7 +1,7 @@
 // A text with a label and a button that copies it.
 
 import { useRef, useState } from "preact/hooks";
-import { CopyIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 export function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
   const [copied, setCopied] = useState<"yes" | "no">();
@@ -28,7 +28,7 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
       <span class="label">{label}</span>
       <code ref={code}>{text}</code>
       <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
-        {copied === "yes" ? "✓" : <CopyIcon />}
+        {copied === "yes" ? "✓" : <Icon name="copy" />}
       </button>
       {copied === "no" && (
         <span class="hint" role="status">

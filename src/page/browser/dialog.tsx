@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { CloseIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -39,7 +39,7 @@ export function Dialog({ title, kind, onClose, hasCloseButton = false, children 
         <h2 id={titleId}>{title}</h2>
         {hasCloseButton && (
           <button type="button" class="bare" onClick={onClose} aria-label="Close">
-            <CloseIcon />
+            <Icon name="close" />
           </button>
         )}
       </div>

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
 import type { Fact } from "../item-view.ts";
 import type { ListedItem } from "../list-view.ts";
-import { TrashIcon, WarningIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 /** What a user can do to a row. The functions stay the same, so that a row is drawn again only if its item changes. */
 export interface RowActions {
@@ -75,13 +75,13 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
       </button>
       {state === "conflict" && (
         <button type="button" class="attention" onClick={() => actions.onDecide(item.id)} data-control="conflict">
-          <WarningIcon />
+          <Icon name="warning" />
           Decide
         </button>
       )}
       {state === "refused" && (
         <button type="button" class="attention" onClick={() => actions.onEdit(item.id)} data-control="refused">
-          <WarningIcon />
+          <Icon name="warning" />
           Not saved
         </button>
       )}
@@ -95,7 +95,7 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
           title="Delete"
           data-control="delete"
         >
-          <TrashIcon />
+          <Icon name="trash" />
         </button>
       )}
     </li>

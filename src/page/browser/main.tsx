@@ -1,5 +1,6 @@
 // Starts the page: connects the offline list to the service, and draws it. Edits wait in memory while the service is
 // away, so the browser asks before the user leaves with unsent edits.
+// Why: docs/decisions/0082-the-page-is-a-view.md
 
 import { render } from "preact";
 import { type Credentials, jsonText, TodoClient } from "../../client/index.ts";

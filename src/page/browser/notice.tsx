@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Notice } from "../item-actions.ts";
-import { CloseIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 const shownMs = { done: 10_000, problem: 20_000 };
 
@@ -40,7 +40,7 @@ export function NoticeView({ notice, onClose }: { notice: Notice; onClose: () =>
         </button>
       )}
       <button type="button" class="bare" onClick={onClose} aria-label="Dismiss" data-control="dismiss">
-        <CloseIcon />
+        <Icon name="close" />
       </button>
     </div>
   );

@@ -1,7 +1,7 @@
 // One line below the header if something needs attention: no connection, or edits that somebody must decide about.
 
 import { editCount, type StatusLine } from "../page-status.ts";
-import { WarningIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 interface StatusLineProps {
   readonly line: StatusLine;
@@ -19,7 +19,7 @@ interface StatusLineProps {
 export function StatusLineView(props: StatusLineProps) {
   return (
     <div class="status-line" role="status" data-kind={props.line.kind}>
-      <WarningIcon />
+      <Icon name="warning" />
       <span class="status-text">{textOf(props)}</span>
       <Buttons {...props} />
     </div>
@@ -35,7 +35,7 @@ function textOf({ line, about }: StatusLineProps): string {
   }
   if (line.kind === "conflict")
     return line.count > 1 ? `${line.count} items were changed elsewhere, too` : `${about} was changed elsewhere, too`;
-  return line.count > 0 ? `${editCount(line.count)} waiting. ${line.text}` : line.text;
+  return line.text;
 }
 
 function Buttons({ line, onSignIn, onRetry, onSendAnyway, onDecide, onEdit, onDiscard }: StatusLineProps) {

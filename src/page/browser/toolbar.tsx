@@ -1,7 +1,7 @@
 // Chooses which items to show: all, open or done, and only those that contain a search text.
 
 import { type Filter, filters } from "../list-view.ts";
-import { SearchIcon } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 
 const labels: Record<Filter, string> = { all: "All", open: "Open", done: "Done" };
 
@@ -31,7 +31,7 @@ export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarP
         ))}
       </fieldset>
       <div class="search">
-        <SearchIcon />
+        <Icon name="search" />
         <input
           dir="auto"
           type="search"

@@ -85,11 +85,9 @@ describe("the store", () => {
     const args = ["--store", `sqlite:${store}`];
     expect((await examine("Store", args)).findings).toMatchObject([
       { verdict: "pass", text: `${store}: sound, 0 items` },
-      { text: expect.stringContaining(`are free in ${folder.path}`) },
     ]);
     writeFileSync(store, readFileSync(store).fill(0xff, 4096));
-    const { exitCode, findings } = await examine("Store", args);
-    expect({ exitCode, findings: findings.slice(0, 1) }).toMatchObject({
+    expect(await examine("Store", args)).toMatchObject({
       exitCode: 1,
       findings: [{ verdict: "fail", hint: expect.stringContaining("todoitems restore FILE --force") }],
     });
@@ -102,7 +100,7 @@ describe("the store", () => {
     for (const [name, text] of [
       ["store.db", "todoitems accept"],
       ["nowhere/store.db", "there is no such folder"],
-      ["letter.txt", "this is not a todoitems store"],
+      ["letter.txt", "this is not a SQLite file"],
     ] as const)
       expect(await examine("Store", ["--store", `sqlite:${path(name)}`])).toMatchObject({
         exitCode: 1,

@@ -101,8 +101,8 @@ describe("backup", () => {
         if (count > 0) await service.fetch(`/api/todoitems/${idOf(count - 1)}`, { method: "DELETE" });
       }
     })();
-    const first = count;
-    for (const name of ["one.db", "two.db", "three.db"]) {
+    for (let backup = 1; backup <= 3 || count < 10; backup++) {
+      const name = `${backup}.db`;
       const { exitCode } = await run("backup", [name], { TODOITEMS_STORE: sqlite("store.db") });
       expect(exitCode).toBe(0);
       const saved = (await itemsOf(path(name))).map((json) => JSON.parse(json).n as number);
@@ -110,7 +110,6 @@ describe("backup", () => {
     }
     stopped = true;
     await writing;
-    expect(count).toBeGreaterThan(first + 3);
   });
 
   test("does not write to the store", async () => {

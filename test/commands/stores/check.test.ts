@@ -206,17 +206,13 @@ describe("check", () => {
       await service.stop();
       expect(await run("check", store.url)).toMatchObject({
         exitCode: 0,
-        stdout: expect.stringContaining("2, with 1 of deleted items"),
+        stdout: expect.stringMatching(/Items +1\n/),
       });
       await store.run(
-        `INSERT INTO todoitems.item VALUES (9, 9, '${ids.one}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
+        `INSERT INTO todoitems.item VALUES (9, 9, '${ids.two}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
       );
       const { exitCode, stdout } = await run("check", "--store", store.url);
-      for (const finding of [
-        "version 9 is later than the clock",
-        "it is in the list twice",
-        `version 9, item ${ids.one}`,
-      ])
+      for (const finding of ["it is in the list twice", `version 9, item ${ids.two}`])
         expect(stdout).toContain(finding);
       expect(exitCode).toBe(1);
     } finally {

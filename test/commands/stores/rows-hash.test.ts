@@ -11,16 +11,14 @@ const rows: readonly Change[] = [
   { version: 3, position: 2, id: ids.two, json: item(ids.two) },
 ];
 
-function compare(found: readonly Change[]): Promise<string> {
+async function* each(all: readonly Change[]): AsyncGenerator<Change> {
+  yield* all;
+}
+
+async function compare(found: readonly Change[]): Promise<string> {
   const written = new RowsHash();
-  for (const row of rows) written.add(row);
-  return compareRows(
-    written,
-    (async function* () {
-      yield* found;
-    })(),
-    () => {},
-  );
+  for await (const _ of written.adding(each(rows)));
+  return compareRows(written, each(found));
 }
 
 test("equal rows have the hash of their items, and other rows are refused", async () => {

@@ -1,5 +1,6 @@
 // A real PostgreSQL server for tests, from binaries that npm installs. It lives in a temporary folder and listens on a
 // free port of this machine. It ends with the process that started it, even if that process crashes.
+// Why: docs/decisions/0024-postgresql-for-tests.md
 
 import {
   chmodSync,

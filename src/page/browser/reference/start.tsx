@@ -1,4 +1,5 @@
 // Starts the reference at /docs: fetches the API's description and draws it.
+// Why: docs/decisions/0068-the-reference-is-our-own-page.md
 
 import { render } from "preact";
 import { fetchDocument } from "./api-document.ts";

@@ -1,6 +1,8 @@
-// Adds to an error of a SQLite store what the operator can do about it. The engine knows only what has happened.
+// Adds to an error of a SQLite store or a users file what the operator can do about it. The error itself says only what
+// has happened.
 
 import { existsSync } from "node:fs";
+import type { UsersFileError } from "../credentials/users-file.ts";
 import { SqliteStoreError, type StoreTrouble } from "../engines/sqlite/sqlite-errors.ts";
 import { asTyped, asWord } from "../terminal/program-name.ts";
 
@@ -18,4 +20,9 @@ const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
 export function withAdvice(error: unknown, path: string): string | undefined {
   if (!(error instanceof SqliteStoreError) || error.trouble === undefined) return undefined;
   return `${error.message}${advice[error.trouble](path)}`;
+}
+
+export function explainUsersError({ message, path, missingUser }: UsersFileError): string {
+  if (missingUser === undefined) return `${message}.`;
+  return `${message}. Set a password with: ${asTyped(`user add ${asWord(missingUser)} --users ${asWord(path)}`)}`;
 }
