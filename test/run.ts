@@ -1,7 +1,8 @@
 // `npm test`: runs the checks, then the tests, and prints the totals in the last line. `npm run test:all` also runs the
 // long tests, whose names end in .long.test.ts, and a minute of torture.
 //
-//   npm test -- test/http test/wire    only the test files with one of these texts in their paths, long ones included
+//   npm test -- test/http test/wire            only files with one of these texts in their paths, long ones included
+//   npm run test:all -- --update-timings       also writes how long each file took, so that long ones start first
 //
 // If TODOITEMS_PROGRAM names an executable, only the tests that start the program are run, with that executable.
 // Why: docs/decisions/0085-tests-in-tiers.md
@@ -19,7 +20,8 @@ const timeoutMs = executable === undefined ? 60_000 : 120_000;
 
 const words = process.argv.slice(2);
 const runsAll = words.includes("--all");
-const selected = words.filter((word) => word !== "--all");
+const updatesTimings = words.includes("--update-timings");
+const selected = words.filter((word) => !word.startsWith("--"));
 // Everything that the tests and their browsers leave behind is in this folder.
 const folder = temporaryFolder();
 // PostgreSQL runs as another user if the tests run as root, and its folder is in this one.
@@ -36,11 +38,13 @@ const report = join(folder.path, "report.xml");
 const testsPassed = run(
   "test",
   "--only-failures",
-  // Two processes share the test files. Within a process, files share what is expensive to start, such as PostgreSQL.
-  "--parallel=2",
+  // Three processes share the test files, because many tests wait. Within a process, files share what is expensive to start, such as PostgreSQL.
+  "--parallel=3",
   "--no-isolate",
   `--preload=${join(import.meta.dir, "preload.ts")}`,
   `--timeout=${timeoutMs}`,
+  `--timings=${join(import.meta.dir, "timings.json")}`,
+  ...(updatesTimings ? ["--update-timings"] : []),
   "--reporter=junit",
   `--reporter-outfile=${report}`,
   ...files.map((file) => `./${file}`),
