@@ -10,8 +10,8 @@ import { describeSettings } from "../../src/serve/settings.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
+import { metricsUrl } from "../http/metrics/scrape.ts";
 import { RawConnection } from "../http/raw-connection.ts";
-import { metricsUrl } from "../metrics/scrape.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
