@@ -19,8 +19,8 @@ export const breaks: Readonly<Record<string, Break>> = {
   // knows. So an instance can hold items of two histories.
   "mixed-histories": {
     file: statements,
-    part: "known.epoch !== clock.epoch || leadsThrough(clock, known, batchAtKnown)",
-    replacement: "known.epoch !== clock.epoch || batchAtKnown !== undefined",
+    part: "known.epoch !== epoch || leadsThrough(clock, known, batchAtKnown)",
+    replacement: "known.epoch !== epoch || batchAtKnown !== undefined",
   },
   // Broken: a read asks the store whether other instances have committed, but ignores the answer.
   "no-refresh": {

@@ -244,10 +244,7 @@ const transactions: ReadonlyMap<string, { readonly isSnapshot: boolean }> = new 
 type Query = (state: StoreState, parameters: readonly unknown[]) => readonly object[];
 
 const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
-  [
-    `select current_database() as name, current_setting('server_encoding') as encoding, current_user as user, has_database_privilege(current_database(), 'CREATE') as "mayCreate"`,
-    () => [{ name: "todo", encoding: "UTF8", user: "todoitems", mayCreate: true }],
-  ],
+  ["select current_setting('server_encoding') as encoding", () => [{ encoding: "UTF8" }]],
   [
     "select exists (select from pg_tables where schemaname = 'todoitems' and tablename = 'store') as exists",
     () => [{ exists: true }],
@@ -272,10 +269,10 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
     },
   ],
   [
-    String.raw`select concat_ws(E'\t', version, position, id, json) as line from todoitems.item where version > ? and (? or json is not null) order by version limit ?`,
-    ({ rows }, [after, tombstones]) =>
+    String.raw`select concat_ws(E'\t', version, position, id, json) as line from todoitems.item where version > ? order by version limit ?`,
+    ({ rows }, [after]) =>
       rows
-        .filter(({ version, json }) => version > Number(after) && (tombstones === true || json !== null))
+        .filter(({ version }) => version > Number(after))
         .slice(0, rowsInPage)
         .map((row) => ({ line: lineOf(row) })),
   ],

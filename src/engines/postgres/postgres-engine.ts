@@ -115,7 +115,7 @@ export class PostgresEngine implements Engine {
       const { newest } = this.#known;
       // This has a connection of its own. On the reader's connection, a `hasNews` query could become part of the
       // transaction, and would then see the store as it was when the transaction began.
-      const snapshot = await PostgresSnapshot.open(this.#address, newest);
+      const snapshot = await PostgresSnapshot.begin(this.#address, newest);
       const { epoch, version, prunedThrough } = snapshot.clock;
       const isCut = this.#known.isCut(snapshot.clock, newest.epoch);
       if (!isCut || this.#options.readOnly)

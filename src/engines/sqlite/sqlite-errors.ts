@@ -62,7 +62,7 @@ export function explainSqliteError(error: unknown, path: string, { undecided = f
   if (!(error instanceof SQLiteError)) return error;
   const [, reason = `SQLite reports: ${error.message} (${error.code})`, trouble] =
     explanations.find(([code]) => hasCode(error, code)) ?? [];
-  const message = `${path}: ${reason}${undecided ? ". Whether the last commit happened is not known" : ""}`;
+  const message = `${path}: ${reason.replace("CODE", String(error.code))}${undecided ? ". Whether the last commit happened is not known" : ""}`;
   return new SqliteStoreError(message, { cause: error, undecided, trouble });
 }
 
@@ -79,7 +79,7 @@ const explanations: readonly (readonly [code: string, reason: string, trouble?: 
   ["SQLITE_READONLY", "this user may not write the file or in its folder", "not writable"],
   ["SQLITE_CANTOPEN", "the file cannot be opened; give this user the right to read and write it and its folder"],
   ["SQLITE_FULL", "the disk is full; free some space"],
-  ["SQLITE_IOERR_READ", "the disk reported an error while it was read; check it"],
-  ["SQLITE_IOERR_SHORT_READ", "the disk reported an error while it was read; check it"],
+  // The code says which operation failed: a read, a write, a sync, a lock. An operator needs it to find the cause.
+  ["SQLITE_IOERR", "the disk reported an error (CODE) or is full; check it"],
   ["SQLITE_BUSY", "another program holds the file; close what has it open"],
 ];

@@ -2,7 +2,6 @@
 // process opens the store's file.
 
 import { existsSync } from "node:fs";
-import { StoreError } from "../../collection/engine.ts";
 import { lockForReading, openForWriting } from "./open-store.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
@@ -43,7 +42,7 @@ const requests: ThreadRequests = {
 
 function store(): OpenStore {
   if (opened) return opened;
-  throw new StoreError("the store is not open");
+  throw new SqliteStoreError("the store is not open");
 }
 
 async function openOnlyForReading(path: string, lockWaitMs: number): Promise<OpenStore> {
@@ -53,7 +52,7 @@ async function openOnlyForReading(path: string, lockWaitMs: number): Promise<Ope
     return {
       rows: new StoredRows(database, path),
       commit() {
-        throw new StoreError("the store was opened for reading only");
+        throw new SqliteStoreError("the store was opened for reading only");
       },
       settle() {},
       checkReady() {},
@@ -90,12 +89,9 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
 
 /** The arguments for a `SqliteStoreError`. */
 function failureOf(error: unknown): ConstructorParameters<typeof SqliteStoreError> {
-  if (error instanceof StoreError) {
-    const { undecided, needsRestart } = error;
-    return [
-      error.message,
-      { undecided, needsRestart, ...(error instanceof SqliteStoreError && { trouble: error.trouble }) },
-    ];
+  if (error instanceof SqliteStoreError) {
+    const { message, undecided, needsRestart, trouble } = error;
+    return [message, { undecided, needsRestart, trouble }];
   }
   const cause = error instanceof Error ? error.stack : error;
   return [`a defect in the thread of the store: ${cause}`, { undecided: true, needsRestart: true }];

@@ -120,12 +120,6 @@ async function fillDisk(): Promise<void> {
 }
 
 describe("a PostgreSQL store that cannot be used is refused with a helpful message", () => {
-  test("a port on which nothing listens", async () => {
-    expect(await refusal("postgres://ann:secret@127.0.0.1:1/todo")).toBe(
-      "127.0.0.1:1: nothing listens there; is PostgreSQL running, and is this its host and port?",
-    );
-  });
-
   test("a wrong password, which the message does not show", async () => {
     const message = await refusal(store.url.replace(/:[^:@]*@/, ":swordfish@"));
     expect(message).toContain("password authentication failed");
@@ -151,20 +145,19 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     server.close();
   });
 
-  for (const schema of [1, 2, 999])
-    test(`a store of schema ${schema}, which is left as it was`, async () => {
-      await open();
-      await store.run(`UPDATE todoitems.store SET schema_version = ${schema}; DROP FUNCTION todoitems.commit_batch`);
-      for (const readOnly of [false, true])
-        expect(await refusal(store.url, readOnly)).toContain(
-          `the store was made by a development version (schema ${schema}, this one has 3); use another database, or drop the schema todoitems`,
-        );
-      expect(await store.run("SELECT schema_version FROM todoitems.store")).toEqual([{ schema_version: schema }]);
-      expect(await store.run("SELECT FROM pg_proc WHERE proname = 'commit_batch'")).toHaveLength(0);
-    });
+  test("a store of another schema, which is left as it was", async () => {
+    await open();
+    await store.run("UPDATE todoitems.store SET schema_version = 999; DROP FUNCTION todoitems.commit_batch");
+    for (const readOnly of [false, true])
+      expect(await refusal(store.url, readOnly)).toContain(
+        "the store was made by a development version (schema 999, this one has 3); use another database, or drop the schema todoitems",
+      );
+    expect(await store.run("SELECT schema_version FROM todoitems.store")).toEqual([{ schema_version: 999 }]);
+    expect(await store.run("SELECT FROM pg_proc WHERE proname = 'commit_batch'")).toHaveLength(0);
+  });
 
-  test("the message names every host if none of them can be used", async () => {
-    const message = await refusal("postgres://ann@127.0.0.1:1,127.0.0.1:2/todo");
+  test("ports on which nothing listens, each of which the message names", async () => {
+    const message = await refusal("postgres://ann:secret@127.0.0.1:1,127.0.0.1:2/todo");
     expect(message).toContain("127.0.0.1:1: nothing listens");
     expect(message).toContain("127.0.0.1:2: nothing listens");
   });

@@ -105,13 +105,6 @@ export class PostgresServer {
     this.#own(name);
   }
 
-  /** From now on, the server lets only the administrator in, and this user, who needs no password. */
-  async letIn(user: string): Promise<void> {
-    this.writeFile("pg_hba.conf", `host all ${administrator} all scram-sha-256\nhost all ${user} all trust\n`);
-    await this.stop();
-    await this.resume();
-  }
-
   #own(name: string): void {
     if (owner) chownSync(join(this.#dataFolder, name), owner.uid, owner.gid);
   }
