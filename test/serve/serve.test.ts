@@ -341,7 +341,7 @@ describe("a disk that is full", () => {
     const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "limited"];
     const { exitCode, stderr } = await runProgram("serve", { args: ["--port", "0", "--store", store], launcher });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("disk I/O error");
+    expect(stderr).toContain("or is full; check it");
     expect(stderr).not.toContain("by itself");
   });
 
