@@ -17,6 +17,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "package.long.test.ts": "tests the npm package",
   "readme.long.test.ts": "runs the commands of the README, which start the sources",
   "serve/defect.test.ts": "breaks the sources on purpose",
+  "specification/model.test.ts": "calls the service in its own process",
   "torture/documents.test.ts": "reads documents",
 };
 

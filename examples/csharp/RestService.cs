@@ -80,7 +80,7 @@ public class RestService : IRestService
 
     public async Task SaveTodoItemAsync(TodoItem item, bool isNewItem)
     {
-        // With an ID of our own it is safe to send a create again if its answer was lost: the second one is 409.
+        // With an ID of our own it is safe to send a create again if its response was lost: the second one returns 409.
         if (string.IsNullOrEmpty(item.ID)) item.ID = Guid.NewGuid().ToString();
         var response = isNewItem
             ? await SendAsync(HttpMethod.Post, "api/todoitems/", item)

@@ -1,5 +1,6 @@
-// A client for Android or the JVM: it lists, creates, updates and deletes an item. NOT RUN: written with care, but never
-// compiled here. It needs org.json, which is part of Android. On Android, call it outside the main thread.
+// A client for Android or the JVM: it lists, creates, updates and deletes an item. It needs org.json, which is part of
+// Android. On Android, call it outside the main thread, and allow plain HTTP to your machine in the manifest
+// (android:usesCleartextTraffic) while you develop.
 
 import java.net.HttpURLConnection
 import java.net.URL
@@ -40,7 +41,7 @@ fun send(method: String, url: String, item: JSONObject? = null, etag: String? = 
 }
 
 fun main() {
-    // Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
+    // Make the ID yourself. Then a create whose response was lost can safely be sent again: a duplicate gets 409.
     val id = UUID.randomUUID().toString()
     val item = JSONObject().put("ID", id).put("Name", "Buy milk").put("Notes", "2 litres").put("Done", false)
 

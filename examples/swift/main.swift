@@ -1,10 +1,10 @@
-// A client for Apple platforms: it lists, creates, updates and deletes an item. NOT RUN: written with care, but never
-// compiled here. An app needs an exception for local networking in its Info.plist to use plain HTTP.
+// A client for Apple platforms: it lists, creates, updates and deletes an item. To use plain HTTP while you develop, an
+// app needs NSAllowsLocalNetworking in its Info.plist. The authors had no compiler for this file.
 
 import Foundation
 
 struct TodoItem: Codable {
-    // Make the ID yourself. Then a create whose answer was lost can safely be sent again: a duplicate gets 409.
+    // Make the ID yourself. Then a create whose response was lost can safely be sent again: a duplicate gets 409.
     var ID = UUID().uuidString
     // The service does not check fields, so every field but the ID may be missing in an item of another client. Fields
     // that are not named here are lost when an item is saved, because an update replaces the whole item.

@@ -16,15 +16,13 @@ export const command = defineCommand(
     });
     if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.`);
     const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(opened.authorityCert));
-    const rows: [string, string][] = [
+    const rows: readonly (readonly [string, string])[] = [
       ["File", opened.authorityCert],
       ["Name", subject],
       ["Valid until", validTo],
       ["SHA-256", fingerprint256],
       ["Vouches for", opened.names.join(", ")],
     ];
-    // To include these, the operator deletes authority-key.pem beside the file, and trusts the new authority.
-    if (opened.otherNames.length > 0) rows.push(["Not for", `${opened.otherNames.join(", ")} (newer names)`]);
     await printLine(labelledRows(rows, widthOf(process.stdout)).join("\n"));
   },
 );

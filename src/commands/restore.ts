@@ -9,6 +9,7 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/file-argument.ts";
 import { checkSqlite } from "./stores/check-sqlite.ts";
+import { restorePostgres } from "./stores/restore-postgres.ts";
 import { describeSummary, isSameFile } from "./stores/store-copy.ts";
 import { type Replaced, replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
@@ -32,12 +33,10 @@ export const command = defineCommand(
     const startedAt = performance.now();
     requireFile(file);
     const force = args.has("force");
-    let summary: Replaced;
-    if (store.engine === "sqlite") summary = await toSqlite(file, store.path, force);
-    else {
-      const { restorePostgres } = await import("./stores/restore-postgres.ts");
-      summary = await restorePostgres(openBackup(file), store, force);
-    }
+    const summary: Replaced =
+      store.engine === "sqlite"
+        ? await toSqlite(file, store.path, force)
+        : await restorePostgres(openBackup(file), store, force);
     if (args.has("json")) await printLine(JSON.stringify(summary));
     else remark(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}`);
   },

@@ -36,13 +36,11 @@ export interface CertificateFiles {
 export interface DevelopmentCertificate extends CertificateFiles {
   /** The file with the authority's certificate, which clients must trust. */
   readonly authorityCert: string;
-  /** The names and addresses of this machine for which the certificate is valid. */
-  readonly names: readonly string[];
   /**
-   * Names of this machine for which the certificate is not valid. The authority's certificate lists the names that it
-   * may certify, and the machine got these names later.
+   * The names and addresses of this machine for which the certificate is valid. Names that the machine got after the
+   * authority was made are missing: the authority may not certify them.
    */
-  readonly otherNames: readonly string[];
+  readonly names: readonly string[];
   /** True if an older authority could not be used and was replaced. Clients then have to trust the new one. */
   readonly replacedAuthority: boolean;
 }
@@ -72,12 +70,11 @@ export async function developmentCertificate(folder: string, now = new Date()): 
   if (!existsSync(authorityCert) || readFileSync(authorityCert, "utf8") !== authorityPem)
     replaceFile(authorityCert, authorityPem, authorityCert);
   const names = machineNames().filter((name) => permits(authority, name));
-  const otherNames = machineNames().filter((name) => !names.includes(name));
   const file = join(folder, "certificate-key.pem");
   const { publicKey } = new ParsedCertificate(authorityPem);
   const isCurrent = (certificate: ParsedCertificate) => certificate.verify(publicKey) && isFor(certificate, names);
   await ensure(file, isCurrent, async () => makeCertificate(authority, await readKey(authorityFile), names, now), now);
-  return { cert: file, key: file, authorityCert, names, otherNames, replacedAuthority };
+  return { cert: file, key: file, authorityCert, names, replacedAuthority };
 }
 
 /**

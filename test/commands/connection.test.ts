@@ -53,7 +53,7 @@ describe("a service with credentials and HTTPS", () => {
     });
     const authority = join(folder.path, "todoitems/https/authority.pem");
     expect(await list([...server, "--ca", authority], elsewhere)).toMatchObject({ exitCode: 0 });
-    expect(await list([...server, "--ca", path("nosuch")], credentials)).toMatchObject({ exitCode: 2 });
+    expect(await list([...server, "--ca", path("nosuch")], credentials)).toMatchObject({ exitCode: 1 });
   });
 
   test("a wrong password gives exit code 1, a missing one 2, and both messages say what to do", async () => {

@@ -217,10 +217,9 @@ describe("the description", () => {
     expect(Object.keys(examples).sort()).toEqual(Object.keys(problemStatus));
     expect(schemas["Problem"]?.["properties"]).toHaveProperty("code.enum", Object.keys(problemStatus));
     for (const [code, status] of Object.entries(problemStatus) as [ProblemCode, number][]) {
-      expect(examples[code]).toMatchObject({
-        summary: expect.any(String),
-        value: { type: problemType(code), status, title: titleOf(code), code },
-      });
+      const value = { type: problemType(code), status, title: titleOf(code), code };
+      // No matcher such as `expect.any` here: Bun writes it into the object that it is compared with.
+      expect(examples[code]?.["value"]).toMatchObject(value);
     }
   });
 

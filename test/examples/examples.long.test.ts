@@ -1,4 +1,4 @@
-// Runs the clients in examples/ against the real program, and compares what they print with the transcripts beside
+// Runs the clients in examples/ that need no compiler against the real program, and compares what they print with the transcripts beside
 // them. `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts. Also sends the requests in
 // examples/todoitems.http.
 
@@ -7,9 +7,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../bun-command.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
-import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder } from "../program.ts";
-import { expectTranscript, hasMono, hasPython } from "./transcript.ts";
+import { expectTranscript, hasPython } from "./transcript.ts";
 
 const examples = join(projectFolder, "examples");
 let program: Program;
@@ -47,34 +46,6 @@ test("the example in TypeScript prints its transcript", async () => {
 test.if(hasPython)("the example in Python prints its transcript", async () => {
   expectTranscript("python/transcript.txt", await outputOf("python3", join(examples, "python/todo.py")));
 });
-
-test.if(hasMono)(
-  "the example in C# is compiled by Mono and prints its transcript",
-  async () => {
-    const folder = temporaryFolder();
-    const executable = join(folder.path, "todo.exe");
-    const sources = ["RestService.cs", "Program.cs"].map((name) => join(examples, "csharp", name));
-    const libraries = ["-r:System.Net.Http", "-r:System.Runtime.Serialization"];
-    expect(await outputOf("mcs", `-out:${executable}`, ...libraries, ...sources)).toBe("");
-    // After the last line, Mono sometimes hangs or crashes instead of exiting. So the program is ended from outside.
-    const child = Bun.spawn(["mono", executable], {
-      env: environment(),
-      // Mono writes its crash reports to the current folder.
-      cwd: folder.path,
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    let printed = "";
-    for await (const chunk of child.stdout) {
-      printed += new TextDecoder().decode(chunk);
-      if (printed.endsWith("items are left\n")) break;
-    }
-    child.kill("SIGKILL");
-    expectTranscript("csharp/transcript.txt", printed);
-    folder.dispose();
-  },
-  30_000,
-);
 
 test("the requests in todoitems.http get the answers that their titles promise", async () => {
   const file = readFileSync(join(examples, "todoitems.http"), "utf8");

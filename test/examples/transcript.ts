@@ -1,9 +1,9 @@
 // Transcripts in documents and in examples/: reading their steps, and comparing them with what a program prints now.
-// Also says whether this machine can run the examples in Python and C#.
+// Also says whether this machine can run the examples in Python.
 
 import { expect } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { projectFolder } from "../program.ts";
 
 interface Step {
@@ -53,15 +53,4 @@ export function comparable(text: string): string {
     .trim();
 }
 
-export const hasPython = works("python3", "--version");
-export const hasMono = works("mono", "--version") && works("mcs", "--version") && hasMonoLibrary();
-
-function works(...command: [string, ...string[]]): boolean {
-  return Bun.which(command[0]) !== null && Bun.spawnSync(command).success;
-}
-
-/** True if Mono has the library System.Runtime.Serialization. Linux distributions have a separate package for it. */
-function hasMonoLibrary(): boolean {
-  const programs = dirname(Bun.which("mono") ?? "");
-  return existsSync(join(programs, "../lib/mono/4.5/System.Runtime.Serialization.dll"));
-}
+export const hasPython = Bun.which("python3") !== null && Bun.spawnSync(["python3", "--version"]).success;

@@ -1,8 +1,8 @@
 // Random requests to the API, and what the service must answer. A request is built from parts, and each part knows
 // whether it is right or wrong. So the answer follows from the documented order of checks.
 
-import type { ItemModel } from "../item-model.ts";
 import type { Random } from "../wire/random.ts";
+import type { ItemModel } from "./item-model.ts";
 import { jsonMembers, jsonValue } from "./json-values.ts";
 
 export interface ItemRequest {

@@ -1,10 +1,10 @@
 // Sends random requests, right and wrong, and compares every answer with the one that follows from a model of the
-// service, which is a plain Map. test/model.test.ts does it on every engine, with restarts.
+// service, which is a plain Map. test/specification/model.test.ts does it on every engine, with restarts.
 
-import { ItemModel } from "../item-model.ts";
 import { Program } from "../program.ts";
 import type { Part, Tally } from "../torture/part.ts";
 import type { Random } from "../wire/random.ts";
+import { ItemModel } from "./item-model.ts";
 import { type ItemRequest, itemRequest } from "./item-request.ts";
 
 const listEvery = 50;

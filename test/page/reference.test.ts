@@ -174,19 +174,6 @@ test("axe-core finds no barrier, light and dark, wide and narrow, and nothing is
   expect(small).toEqual([]);
 });
 
-test("on paper there are no forms, buttons or contents, and the text is dark on white", async () => {
-  await page.view.cdp("Emulation.setEmulatedMedia", {
-    media: "print",
-    features: [{ name: "prefers-color-scheme", value: "dark" }],
-  });
-  const seen = await page.evaluate<number>(
-    "[...document.querySelectorAll('nav, button, form, details')].filter((part) => part.checkVisibility()).length",
-  );
-  expect(seen).toBe(0);
-  expect(await page.evaluate<string>("getComputedStyle(document.querySelector('main')).color")).toBe("rgb(30, 34, 38)");
-  await page.view.cdp("Emulation.setEmulatedMedia", { media: "", features: [] });
-});
-
 test("without a service there is a message instead of an answer", async () => {
   await pages.program.stop();
   await send("isLive");

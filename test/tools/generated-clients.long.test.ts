@@ -5,6 +5,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../bun-command.ts";
 import { Program } from "../program.ts";
+import { hasMono } from "./debian.ts";
 import { generatedFolder, run, tool, toolsFolder, writeDescription } from "./tool.ts";
 
 const programs: Program[] = [];
@@ -38,10 +39,7 @@ test("openapi-fetch and hey-api: the generated clients compile and make a round 
 });
 
 test("NSwag: the generated C# client compiles and makes a round trip", async () => {
-  if (!hasMono()) {
-    console.error("Skipped: NSwag needs Mono (Debian, Ubuntu: sudo apt-get install mono-devel).");
-    return;
-  }
+  if (!hasMono()) return;
   const nswag = join(toolsFolder, "node_modules/nswag/bin/binaries/Win");
   const options = { input: "generated/open-3.0.json", output: "generated/todo-client.cs", namespace: "Generated" };
   const more = { className: "TodoClient", jsonLibrary: "NewtonsoftJson", generateOptionalParameters: true };
@@ -59,17 +57,3 @@ test("NSwag: the generated C# client compiles and makes a round trip", async () 
   ]);
   await run(["mono", "generated/round-trip.exe", await serviceOrigin()]);
 });
-
-/**
- * Returns whether Mono has all that NSwag needs. If it is missing, root first tries to install it with apt-get. NSwag
- * needs .NET Standard's classes, which come with mono-devel. `monop` comes with mono-devel too, so if `monop` is there,
- * the classes are there.
- */
-function hasMono(): boolean {
-  const isInstalled = () => ["mono", "mcs", "monop"].every((name) => Bun.which(name) !== null);
-  if (isInstalled() || Bun.which("apt-get") === null || process.getuid?.() !== 0) return isInstalled();
-  console.error("Mono is not on this machine; installing it with apt-get …");
-  for (const args of [["update"], ["install", "-y", "--no-install-recommends", "mono-devel"]])
-    Bun.spawnSync(["apt-get", ...args], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
-  return isInstalled();
-}

@@ -1,7 +1,7 @@
 // Writes bytes to an open file or to standard output. Fails unless all of them were written. (Bun's own writers report
 // a full disk or a closed pipe late, or not at all.)
 
-import { write } from "node:fs";
+import { writeSync } from "node:fs";
 import { isSystemError } from "../../files/system-reason.ts";
 
 export const standardOutput = 1;
@@ -10,19 +10,11 @@ export const standardOutput = 1;
 const retryMs = 5;
 
 export async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
-  for (let start = 0; start < bytes.byteLength; ) {
+  for (let start = 0; start < bytes.byteLength; )
     try {
-      start += await writeSome(file, bytes.subarray(start));
+      start += writeSync(file, bytes, start);
     } catch (error) {
       if (!isSystemError(error) || error.code !== "EAGAIN") throw error;
       await Bun.sleep(retryMs);
     }
-  }
-}
-
-/** Returns the number of bytes that were written. */
-function writeSome(file: number, bytes: Uint8Array): Promise<number> {
-  return new Promise((resolve, reject) => {
-    write(file, bytes, (error, count) => (error ? reject(error) : resolve(count)));
-  });
 }

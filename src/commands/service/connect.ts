@@ -6,7 +6,6 @@ import { join } from "node:path";
 import type { Credentials } from "../../client/basic.ts";
 import { jsonText } from "../../client/codecs.ts";
 import { TodoClient } from "../../client/todo-client.ts";
-import { systemReason } from "../../files/system-reason.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";
 import { dataFolder } from "../../tls/data-folder.ts";
 import { type Arguments, type Command, defineCommand } from "../command-line/command.ts";
@@ -88,7 +87,7 @@ async function credentialsOf(
 
 /** Some editors put a byte-order mark before the text, which the decoder leaves out. */
 function firstLine(path: string): string {
-  return new TextDecoder().decode(readBytes(path)).split(/\r?\n/)[0] ?? "";
+  return new TextDecoder().decode(readFileSync(path)).split(/\r?\n/)[0] ?? "";
 }
 
 /**
@@ -100,14 +99,6 @@ async function fetchFor(server: URL, caFile: string | undefined, environment: En
   const path = caFile ?? (isOnThisMachine(server) && existsSync(development) ? development : undefined);
   if (server.protocol !== "https:" || path === undefined) return fetch;
   const { rootCertificates } = await import("node:tls");
-  const tls = { ca: [...rootCertificates, new TextDecoder().decode(readBytes(path))] };
+  const tls = { ca: [...rootCertificates, new TextDecoder().decode(readFileSync(path))] };
   return (url: string, init: RequestInit) => fetch(url, { ...init, tls });
-}
-
-function readBytes(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${systemReason(error)}.`);
-  }
 }

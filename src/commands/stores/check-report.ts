@@ -15,12 +15,6 @@ export class CheckReport {
     this.facts.push([label, text]);
   }
 
-  rows(rowCount: number, itemCount: number): void {
-    const deletedCount = rowCount - itemCount;
-    this.fact("Items", itemCount.toLocaleString("en"));
-    this.fact("Rows", `${rowCount.toLocaleString("en")}, with ${deletedCount.toLocaleString("en")} of deleted items`);
-  }
-
   finding(text: string): void {
     this.#findingCount++;
     if (this.findings.length < findingsShown) this.findings.push(text);

@@ -87,7 +87,9 @@ function checkRows(database: Database, path: string, report: CheckReport): RowSu
   } catch (error) {
     report.finding(`the rows after version ${last} cannot be read: ${damageOf(error, path)}`);
   }
-  report.rows(rowCount, itemCount);
+  const deletedCount = rowCount - itemCount;
+  report.fact("Items", itemCount.toLocaleString("en"));
+  report.fact("Rows", `${rowCount.toLocaleString("en")}, with ${deletedCount.toLocaleString("en")} of deleted items`);
   return { rowCount, checksumSum };
 }
 

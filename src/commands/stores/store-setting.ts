@@ -1,12 +1,12 @@
 // The store that a command works on. It is set in the same way as for `serve`, with a flag or an environment variable.
 
-import { closeSync, openSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-address.ts";
+import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
-import { systemReason } from "../../files/system-reason.ts";
 import { withAdvice } from "../../serve/advice.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
@@ -52,12 +52,9 @@ export function describeStore(store: KeptStore): string {
 }
 
 export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
-  if (store.engine === "sqlite") {
-    requireFile(store.path);
-    return withStoreAdvice(store.path, async () => SqliteSnapshot.open(store.path));
-  }
-  const { PostgresSnapshot } = await import("../../engines/postgres/postgres-snapshot.ts");
-  return PostgresSnapshot.open(store);
+  if (store.engine === "postgres") return PostgresSnapshot.open(store);
+  requireFile(store.path);
+  return withStoreAdvice(store.path, async () => SqliteSnapshot.open(store.path));
 }
 
 /** Runs an action on a SQLite store. If the store fails, the error also says what to do. */
@@ -71,17 +68,9 @@ export async function withStoreAdvice<Result>(path: string, action: () => Promis
   }
 }
 
-/**
- * Throws if `path` is not an ordinary file that this user may read. SQLite would make a missing file, and opening a pipe
- * would hang.
- */
+/** Throws if `path` is not an ordinary file. SQLite would make a missing file, and opening a pipe would hang. */
 export function requireFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  const fault = !found ? "there is no such file" : !found.isFile() ? "this is not an ordinary file" : undefined;
-  if (fault !== undefined) throw new StoreError(`${path}: ${fault}. Name a store or a backup.`);
-  try {
-    closeSync(openSync(path, "r"));
-  } catch (error) {
-    throw new StoreError(`${path}: ${systemReason(error)}. Run the command as the user of the service.`);
-  }
+  if (!found) throw new StoreError(`${path}: there is no such file. Name a store or a backup.`);
+  if (!found.isFile()) throw new StoreError(`${path}: this is not an ordinary file. Name a store or a backup.`);
 }

@@ -216,7 +216,12 @@ interface EmptyListProps {
 
 function EmptyList({ loaded, isAway, search, filter, all }: EmptyListProps) {
   if (!loaded) return isAway ? null : <p class="loading">Loading …</p>;
-  if (search.trim() !== "") return <p class="empty">No item contains “{search.trim()}”.</p>;
+  if (search.trim() !== "")
+    return (
+      <p class="empty">
+        No {filter === "all" ? "" : filter} item contains “{search.trim()}”.
+      </p>
+    );
   if (all > 0) return <p class="empty">{filter === "open" ? "Everything is done." : "Nothing is done yet."}</p>;
   return (
     <div class="empty">

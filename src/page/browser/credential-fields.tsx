@@ -1,16 +1,14 @@
 // The fields for a name and a password, as browsers and password managers recognise them.
 
-import type { RefObject } from "preact";
 import type { Credentials } from "../../client/basic.ts";
 
 interface CredentialFieldsProps {
   readonly credentials: Credentials;
   readonly onChange: (credentials: Credentials) => void;
   readonly required?: boolean;
-  readonly passwordRef?: RefObject<HTMLInputElement | null>;
 }
 
-export function CredentialFields({ credentials, onChange, required = false, passwordRef }: CredentialFieldsProps) {
+export function CredentialFields({ credentials, onChange, required = false }: CredentialFieldsProps) {
   return (
     <>
       <label>
@@ -27,7 +25,6 @@ export function CredentialFields({ credentials, onChange, required = false, pass
       <label>
         Password
         <input
-          {...(passwordRef && { ref: passwordRef })}
           type="password"
           value={credentials.password}
           onInput={({ currentTarget: { value } }) => onChange({ ...credentials, password: value })}

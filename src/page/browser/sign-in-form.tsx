@@ -18,11 +18,9 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const passwordField = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => {
-    if (username === undefined) form.current?.querySelector("input")?.focus();
-    else passwordField.current?.focus();
-  }, []);
+  const focus = (field: "username" | "password") =>
+    form.current?.querySelector<HTMLElement>(`[data-control="${field}"]`)?.focus();
+  useLayoutEffect(() => focus(username === undefined ? "username" : "password"), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (isBusy) return;
@@ -30,7 +28,7 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
     setProblem(await onSignIn(credentials));
     setCredentials({ ...credentials, password: "" });
     setIsBusy(false);
-    passwordField.current?.focus();
+    focus("password");
   };
   return (
     <form class="sign-in" ref={form} onSubmit={submit}>
@@ -44,7 +42,6 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
         // Unsent edits belong to the user who made them, so the name is fixed.
         onChange={(typed) => setCredentials({ ...typed, username: username ?? typed.username })}
         required
-        passwordRef={passwordField}
       />
       <p class="problem" role="alert">
         {problem}

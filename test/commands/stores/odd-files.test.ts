@@ -12,18 +12,14 @@ import {
   readdirSync,
   renameSync,
   symlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describeFailure } from "../../../src/commands/command-line/failure.ts";
-import { requireFile } from "../../../src/commands/stores/store-setting.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { explainSqliteError } from "../../../src/engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { eventually } from "../../eventually.ts";
-import { asOrdinaryUser } from "../../ordinary-user.ts";
 import { programCommand, programEnvironment, runProgram } from "../../program.ts";
 import { runHere } from "../command-line.ts";
 import { writeDamageable } from "./damaged-store.ts";
@@ -186,24 +182,4 @@ test("a backup can be read only by those who can read the store", async () => {
   chmodSync(path("store.db"), 0o600);
   expect(await run("backup", "copy.db", "--store", "sqlite:store.db")).toMatchObject({ exitCode: 0 });
   expect(lstatSync(path("copy.db")).mode & 0o777).toBe(0o600);
-});
-
-test("a file that this user may not read cannot be opened, which is another exit code than that of damage", async () => {
-  const file = path("foreign.db");
-  writeFileSync(file, "x");
-  chmodSync(file, 0o200);
-  chmodSync(folder.path, 0o755);
-  const refusal = () => {
-    try {
-      requireFile(file);
-    } catch (error) {
-      return error;
-    }
-    return undefined;
-  };
-  const error = asOrdinaryUser(refusal);
-  expect(describeFailure(error)).toEqual({
-    exitCode: 3,
-    message: `${file}: permission denied. Run the command as the user of the service.`,
-  });
 });

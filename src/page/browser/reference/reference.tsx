@@ -135,7 +135,7 @@ function FirstExchange({ document, operation }: { document: ApiDocument; operati
   const body = textOf(Object.values(examples)[0]?.value);
   const request = atBase(operation?.["x-codeSamples"][0]?.source ?? "", document, pageAddress());
   return (
-    <div class="operation first">
+    <div class="operation">
       <Copyable label="Request" text={request} isLong />
       <Copyable
         label="Response"

@@ -2,11 +2,11 @@
 // through two of them and across crashes.
 
 import { expect, test } from "bun:test";
-import { type EngineKind, engineKinds, type TestStore } from "./engines/engine-kinds.ts";
-import { fuzzRequests, type Send } from "./fuzz/requests.ts";
-import { Service } from "./service.ts";
-import { Tally } from "./torture/part.ts";
-import { Random } from "./wire/random.ts";
+import { type EngineKind, engineKinds, type TestStore } from "../engines/engine-kinds.ts";
+import { fuzzRequests, type Send } from "../fuzz/requests.ts";
+import { Service } from "../service.ts";
+import { Tally } from "../torture/part.ts";
+import { Random } from "../wire/random.ts";
 
 const requestCount = 1_500;
 const restartChance = 0.01;

@@ -2,9 +2,9 @@
 // must not notice this: each write takes effect after those writes, and its answer takes them into account.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { TodoCollection } from "../src/collection/todo-collection.ts";
-import { createPostgresStore, type PostgresTestStore } from "./engines/postgres/postgres-store.ts";
-import { ids, item, Service } from "./service.ts";
+import { TodoCollection } from "../../../src/collection/todo-collection.ts";
+import { ids, item, Service } from "../../service.ts";
+import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
 let store: PostgresTestStore;
 let here: Service;
