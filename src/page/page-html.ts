@@ -18,8 +18,7 @@ ${icon(path)}
 <link rel="manifest" href="${manifestPath}">
 <link rel="stylesheet" href="${path("style")}">
 <script type="module" src="${path("script")}" data-samples="${path("samples")}"></script>`,
-    `<div id="page"></div>
-<noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript>`,
+    `<div id="page"><noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript></div>`,
   );
 }
 
@@ -31,8 +30,7 @@ ${icon(path)}
 <link rel="stylesheet" href="${path("style")}">
 <link rel="stylesheet" href="${path("reference-style")}">
 <script type="module" src="${path("reference-script")}"></script>`,
-    `<div id="reference"></div>
-<noscript><p>This page needs JavaScript. The API is also described in <a href="${apiDescriptionPath}">${apiDescriptionPath}</a>.</p></noscript>`,
+    `<div id="reference"><noscript><p>This page needs JavaScript. The API is also described in <a href="${apiDescriptionPath}">${apiDescriptionPath}</a>.</p></noscript></div>`,
   );
 }
 
