@@ -70,6 +70,7 @@ test("an executable serves the page, the reference, all their assets and the API
     "/assets/icon.svg",
     "/assets/reference-script.js",
     "/assets/reference-style.css",
+    "/assets/samples.js",
     "/assets/script.js",
     "/assets/style.css",
   ]);
