@@ -29,7 +29,7 @@ export type WriteOutcome =
 export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
 
 /** The part of a list that the rules read. */
-export type ListView = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
+export type DecidableList = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
 
 /** What a batch of writes will store, and how each of them ends. */
 export interface WritePlan {
@@ -59,7 +59,7 @@ interface Decision {
 }
 
 /** The outcome that a write would have if it were decided next. */
-export function outcomeOf(write: Write, list: ListView, known: Version): WriteOutcome {
+export function outcomeOf(write: Write, list: DecidableList, known: Version): WriteOutcome {
   return decide(write, keyOf(write), undefined, list, known + 1, list.bytesLeft).outcome;
 }
 
@@ -67,7 +67,7 @@ export function outcomeOf(write: Write, list: ListView, known: Version): WriteOu
  * Decides a batch of writes, in order. Each write sees the effects of the earlier ones, although the list itself
  * does not change. Of several changes to one item, only the last is stored.
  */
-export function planWrites(writes: readonly Write[], list: ListView, decidedOn: Bookmark): WritePlan {
+export function planWrites(writes: readonly Write[], list: DecidableList, decidedOn: Bookmark): WritePlan {
   const latestById = new Map<string, PlannedChange>();
   const latestByPosition = new Map<Version, PlannedChange>();
   let { version } = decidedOn;
@@ -95,7 +95,7 @@ function decide(
   write: Write,
   id: string,
   earlier: PlannedChange | undefined,
-  list: ListView,
+  list: DecidableList,
   version: Version,
   bytesLeft: number,
 ): Decision {
@@ -118,13 +118,13 @@ function decide(
 }
 
 /** The item as an earlier write of the batch will leave it. */
-function stateAfter({ position, version, json, replaces }: PlannedChange, list: ListView): Current | undefined {
+function stateAfter({ position, version, json, replaces }: PlannedChange, list: DecidableList): Current | undefined {
   if (json === null) return undefined;
   return { position, version, replaces, byteLength: Buffer.byteLength(json), json: () => list.render(json) };
 }
 
 /** The item as it is in the list now. */
-function stateOf(id: string, list: ListView): Current | undefined {
+function stateOf(id: string, list: DecidableList): Current | undefined {
   const listed = list.find(id);
   if (!listed) return undefined;
   const { position, version, byteLength } = listed;

@@ -26,7 +26,7 @@ interface SampledOperation {
   readonly "x-codeSamples": readonly { readonly label: string; readonly source: string }[];
 }
 
-/** The files of examples/ as they are. Their tests compile and run them, if this machine can. */
+/** The files of examples/ as they are. docs/evidence.md says which of them were compiled and run. */
 export const exampleFiles: readonly CodeSample[] = [
   program("C#", "examples/csharp/RestService.cs", cSharp),
   program("Kotlin", "examples/kotlin/Todo.kt", kotlin),

@@ -5,7 +5,7 @@
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
-import { Answer, type HttpRequest } from "../wire/message.ts";
+import { Answer, type AnswerHeaders, type HttpRequest } from "../wire/message.ts";
 import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
 
@@ -23,7 +23,7 @@ const encoder = new TextEncoder();
 export class ChangeDocuments {
   readonly #collection: TodoCollection;
   readonly #fieldNames: FieldNames;
-  #whole: { readonly etag: string; readonly document: Uint8Array } | undefined;
+  #whole: Answer | undefined;
 
   constructor(collection: TodoCollection, fieldNames: FieldNames) {
     this.#collection = collection;
@@ -34,8 +34,8 @@ export class ChangeDocuments {
     await this.#collection.refresh();
     const headers = this.#headers();
     if (ifNoneMatchHits(request.headers, headers.ETag)) return new Answer(304, headers);
-    const document = (since && this.#delta(since)) ?? this.#wholeDelta(headers.ETag);
-    return new Answer(200, { ...jsonHeaders, ...headers }, document);
+    const delta = since && this.#delta(since);
+    return delta === undefined ? this.#wholeAnswer(headers) : new Answer(200, { ...jsonHeaders, ...headers }, delta);
   }
 
   /** Returns a change as JSON. The item must be spelled as this instance sends it. */
@@ -52,7 +52,7 @@ export class ChangeDocuments {
     return {
       ETag: readOnly ? readOnlyTag(tag) : tag,
       "Cache-Control": "no-cache",
-      Vary: "Accept, Last-Event-ID",
+      Vary: "Accept, Last-Event-ID, Accept-Encoding",
     };
   }
 
@@ -77,12 +77,12 @@ export class ChangeDocuments {
     return `${beginning}${texts.join(",")}]}`;
   }
 
-  // The document with every item. Readers that ask for it at the same version share it.
-  #wholeDelta(etag: string): Uint8Array {
-    if (this.#whole?.etag === etag) return this.#whole.document;
+  /** The answer with every item. Readers that ask for it at the same version share it, and its compressed form. */
+  #wholeAnswer(headers: AnswerHeaders): Answer {
+    if (this.#whole && this.#whole.headers["ETag"] === headers["ETag"]) return this.#whole;
     const document = encoder.encode(this.#document(true, this.#collection.items()));
-    this.#whole = { etag, document };
+    this.#whole = new Answer(200, { ...jsonHeaders, ...headers }, document, { isStanding: true });
     setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
-    return document;
+    return this.#whole;
   }
 }

@@ -189,6 +189,23 @@ describe("other compressed answers", () => {
     expect(JSON.parse(await next.text())).toMatchObject({ whole: false, changes: [{ version: 21 }] });
   });
 
+  test("readers of the whole document of changes share its compressed form", async () => {
+    const service = await start(20);
+    const answer = () =>
+      service.app.handle({
+        method: "GET",
+        path: "/changes/delta",
+        query: "",
+        headers: new Map([["accept-encoding", "gzip"]]),
+        peer: "127.0.0.1",
+        isSecure: false,
+        readBody: () => new Uint8Array(),
+      });
+    const [first, second] = [await answer(), await answer()];
+    expect(first.headers["Content-Encoding"]).toBe("gzip");
+    expect(second).toBe(first);
+  });
+
   test("a page of another site gets a long item as it is", async () => {
     const service = await start(0);
     await service.create(longText(1));

@@ -99,6 +99,7 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
   const cells = "[...document.querySelectorAll('.versions td')].map((cell) => cell.textContent)";
   await page.until("document.querySelector('dialog.conflict')");
   expect(await page.evaluate<string[]>(cells)).toEqual(["empty", "mine", "theirs"]);
+  expect(await barriers(page)).toEqual([]);
   await page.clickButton("Keep mine");
   await pages.untilStored((items) => items.length === 3 && items[1]?.["Notes"] === "mine");
   expect((await pages.listed()).map(({ Name, Done }) => [Name, Done])).toEqual([
@@ -175,6 +176,7 @@ test("the page asks for credentials, reports wrong ones, keeps them in memory on
   };
   await signIn("wrong");
   await page.untilText("The name or the password is wrong");
+  expect(await barriers(page)).toEqual([]);
   await signIn("long enough");
   await page.untilText("No items yet");
   await page.add("Secret");
@@ -283,7 +285,7 @@ test("on a phone the first item begins above 200 pixels, also offline, and at 40
   expect(await page.evaluate<boolean>(overflows)).toBe(false);
 });
 
-test("axe-core finds nothing in the list, the editor, the panel and the forms, light and dark, wide and narrow", async () => {
+test("axe-core finds nothing in the list, the editor and the panel, light and dark, wide and narrow", async () => {
   const rest = '"Notes":"a","Done":true,"Price":850,"Due":"2027-03-01","tags":["a"],"Place":{"x":1},"Big":true';
   const page = await openWith(named(ids.one, "One"), named(ids.two, "Two", rest));
   for (const colours of ["light", "dark"] as const) {

@@ -154,7 +154,7 @@ async function open(name: string) {
         ).toEqual([...names]),
       );
     },
-    clickFirst: () => page.evaluate("document.querySelector('li input, li').click()"),
+    clickFirst: () => page.evaluate("(document.querySelector('li input') ?? document.querySelector('li')).click()"),
     async close() {
       page.close();
       await server.stop(true);
