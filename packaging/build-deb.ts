@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { version } from "../package.json";
-import { licenceText } from "../scripts/executables/licences.ts";
+import { licenceText } from "./executables/licences.ts";
 import { manPage } from "./man-page.ts";
 
 const project = join(import.meta.dir, "..");

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../package.json";
-import { billOfMaterials } from "../scripts/executables/bill-of-materials.ts";
-import { compile } from "../scripts/executables/compile.ts";
-import { licenceText } from "../scripts/executables/licences.ts";
+import { billOfMaterials } from "../packaging/executables/bill-of-materials.ts";
+import { compile } from "../packaging/executables/compile.ts";
+import { licenceText } from "../packaging/executables/licences.ts";
 import { checkedFetch } from "./description/checked-answer.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { marker, writeHostileFiles } from "./hostile-files.ts";

@@ -5,12 +5,12 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSecureContext } from "node:tls";
+import { dataFolder } from "../credentials/data-folder.ts";
+import type { CertificateFiles, DevelopmentCertificate } from "../credentials/development-certificate.ts";
 import { systemReason } from "../files/system-reason.ts";
 import type { Log } from "../http/log.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { dataFolder } from "../tls/data-folder.ts";
-import type { CertificateFiles, DevelopmentCertificate } from "../tls/development-certificate.ts";
 import type { Certificate } from "../wire/listen.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -39,8 +39,8 @@ export function authorityWasReplaced(): string {
 // reflect-metadata, which is therefore imported first, in a separate step. If a single import loaded both, the runtime
 // might load them in the wrong order when the machine is busy.
 export async function openDevelopmentCertificate(environment: Environment): Promise<DevelopmentCertificate> {
-  await import("../tls/reflect-metadata.ts");
-  const { developmentCertificate } = await import("../tls/development-certificate.ts");
+  await import("../credentials/reflect-metadata.ts");
+  const { developmentCertificate } = await import("../credentials/development-certificate.ts");
   const folder = join(dataFolder(environment), "https");
   try {
     return await developmentCertificate(folder);

@@ -3,6 +3,7 @@
 
 import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
+import { styleText } from "node:util";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { labelledRows } from "../terminal/wrapped-text.ts";
@@ -135,14 +136,7 @@ function origin(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function dim(text: string): string {
-  return `\u001b[2m${text}\u001b[22m`;
-}
-
-function cyan(text: string): string {
-  return `\u001b[36m${text}\u001b[39m`;
-}
-
-function yellow(text: string): string {
-  return `\u001b[33m${text}\u001b[39m`;
-}
+// The whole text loses its colours at the end if they are not wanted.
+const dim = (text: string) => styleText("dim", text, { validateStream: false });
+const cyan = (text: string) => styleText("cyan", text, { validateStream: false });
+const yellow = (text: string) => styleText("yellow", text, { validateStream: false });

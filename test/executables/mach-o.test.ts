@@ -2,7 +2,7 @@
 // here.
 
 import { expect, test } from "bun:test";
-import { withoutSignature } from "../../scripts/executables/mach-o.ts";
+import { withoutSignature } from "../../packaging/executables/mach-o.ts";
 
 const contents = "contents";
 const signature = "signature";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { platforms, projectFolder } from "../../scripts/executables/platforms.ts";
-import { manifestsOf } from "../../scripts/executables/runtimes.ts";
+import { platforms, projectFolder } from "../../packaging/executables/platforms.ts";
+import { manifestsOf } from "../../packaging/executables/runtimes.ts";
 
 const locked = JSON.parse(readFileSync(join(projectFolder, "release-tools/package-lock.json"), "utf8")).packages;
 

@@ -8,7 +8,7 @@ import { projectFolder } from "../program.ts";
 
 test("no file contains the conflict markers of a merge", () => {
   const text = "*.{ts,tsx,js,css,md,json,yaml,sh}";
-  const folders = ["src", "test", "docs", "bench", "bin", "scripts", "examples", "operate", "packages", "packaging"];
+  const folders = ["src", "test", "docs", "bench", "bin", "examples", "operate", "packages", "packaging"];
   const files = [text, ...folders.map((folder) => `${folder}/**/${text}`)]
     .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(projectFolder)])
     .filter((path) => !path.includes("node_modules"));

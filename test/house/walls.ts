@@ -28,29 +28,24 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // `wire` is a library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
-  credentials: { rooms: ["files"], packages: runtime },
+  credentials: { rooms: ["files"], packages: /^(?:node:|bun(?::|$)|@peculiar\/x509$|reflect-metadata$)/ },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
-  tls: { rooms: ["files"], packages: /^(?:node:|@peculiar\/x509$|reflect-metadata$)/ },
   // `client` is published for browsers, Node, Deno and Bun, so it imports no packages and no modules of a runtime.
   client: { rooms: ["items"], packages: none },
   page: { rooms: ["client", "items", "description/code-samples.ts"], packages: /^(?:node:|preact(?:\/|$))/ },
   description: { rooms: ["http", "items", "wire/message.ts"], packages: none },
-  metrics: { rooms: ["http", "wire/message.ts"], packages: none },
   serve: {
     rooms: [
-      ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
-      ...["description", "metrics", "terminal"],
+      ...["items", "files", "collection", "engines", "wire", "credentials", "http", "page", "description"],
+      "terminal",
     ],
     packages: runtime,
   },
   commands: {
-    rooms: [
-      ...["items", "files", "collection", "engines", "wire", "credentials", "http", "tls", "client", "page"],
-      ...["description", "serve", "terminal"],
-    ],
+    rooms: ["items", "files", "collection", "engines", "credentials", "client", "serve", "terminal"],
     packages: /^(?:node:|bun(?::|$)|papaparse$)/,
   },
-  "main.ts": { rooms: ["commands", "serve", "terminal"], packages: none },
+  "main.ts": { rooms: ["commands", "terminal"], packages: none },
 };
 
 /** The room of a file: its first folder, or the file itself at the root. */

@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { developmentCertificate } from "../../src/credentials/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { freePort } from "../engines/postgres/postgres-server.ts";
 import { eventually } from "../eventually.ts";

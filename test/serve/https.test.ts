@@ -8,7 +8,7 @@ import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
-import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { developmentCertificate } from "../../src/credentials/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";

@@ -6,7 +6,7 @@ import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { FeedReader } from "../http/feed-reader.ts";
-import { metricsUrl, type Scrape, scrape } from "../metrics/scrape.ts";
+import { metricsUrl, type Scrape, scrape } from "../http/metrics/scrape.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 

@@ -10,8 +10,8 @@ import { describeSettings } from "../../src/serve/settings.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
+import { metricsUrl } from "../http/metrics/scrape.ts";
 import { RawConnection } from "../http/raw-connection.ts";
-import { metricsUrl } from "../metrics/scrape.ts";
 import { Program, type ProgramOptions, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -341,7 +341,7 @@ describe("a disk that is full", () => {
     const launcher = ["bash", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "limited"];
     const { exitCode, stderr } = await runProgram("serve", { args: ["--port", "0", "--store", store], launcher });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("disk I/O error");
+    expect(stderr).toContain("or is full; check it");
     expect(stderr).not.toContain("by itself");
   });
 

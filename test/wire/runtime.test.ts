@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
-import { developmentCertificate } from "../../src/tls/development-certificate.ts";
+import { developmentCertificate } from "../../src/credentials/development-certificate.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;

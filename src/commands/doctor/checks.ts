@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { accessSync, existsSync, constants as modes, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { dataFolder } from "../../credentials/data-folder.ts";
 import { readSomeUsers } from "../../credentials/users-file.ts";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { exposureOf } from "../../files/exposed-file.ts";
@@ -13,7 +14,6 @@ import { readSeed, SeedError } from "../../serve/seed.ts";
 import { dangers } from "../../serve/serve.ts";
 import type { Settings } from "../../serve/settings-table.ts";
 import type { Environment } from "../../terminal/environment.ts";
-import { dataFolder } from "../../tls/data-folder.ts";
 import { countOf } from "../command-line/output.ts";
 import { followLink } from "../files/file-argument.ts";
 import { checkStore, describeVerdict } from "../stores/check-store.ts";

@@ -103,13 +103,9 @@ export class PostgresSession {
 
   async #attempt<Result>(ms: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
     const endsAtMs = performance.now() + ms;
-    try {
-      // If connecting takes longer than `ms`, this attempt fails. But the connection is still being opened, and the
-      // next attempt waits for it.
-      if (!this.#sql) await withTimeout(ms, this.#open());
-    } catch (error) {
-      throw explainPostgresError(error, this.#host);
-    }
+    // If connecting takes longer than `ms`, this attempt fails. But the connection is still being opened, and the next
+    // attempt waits for it.
+    if (!this.#sql) await withTimeout(ms, this.#open());
     return this.use((sql) => work(sql, endsAtMs - performance.now()));
   }
 
@@ -221,19 +217,15 @@ function socketOpener(host: PostgresHost): () => Promise<Socket> {
   };
 }
 
-/** The server has not answered in time. It may or may not have done what it was asked to do. */
-class TimeOver extends Error {
-  override readonly name = "TimeOver";
-  readonly code = "TIME_OVER";
-}
-
 /**
- * Rejects if the work takes longer than `ms`. The work itself goes on, so the connection must not be used after that.
+ * Rejects if the work takes longer than `ms`. The server may or may not have done what it was asked to do. The work
+ * itself goes on, so the connection must not be used after that.
  */
 export async function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result> {
   let timer: Timer | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeOver(`no answer for ${Number((ms / 1_000).toFixed(1))} s`)), ms);
+    const message = `PostgreSQL did not answer within ${Number((ms / 1_000).toFixed(1))} s`;
+    timer = setTimeout(() => reject(new StoreError(message)), ms);
   });
   try {
     return await Promise.race([work, over]);

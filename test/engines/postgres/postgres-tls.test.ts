@@ -16,7 +16,7 @@ const folder = temporaryFolder();
 beforeAll(async () => {
   server = await PostgresServer.start({ listen_addresses: "127.0.0.1,127.0.0.2" });
   // Imported only now: beside other imports, Bun sometimes runs the parts of this module in the wrong order.
-  const { developmentCertificate } = await import("../../../src/tls/development-certificate.ts");
+  const { developmentCertificate } = await import("../../../src/credentials/development-certificate.ts");
   const certificate = await developmentCertificate(folder.path);
   authorityCert = certificate.authorityCert;
   server.writeFile("server.crt", readFileSync(certificate.cert, "utf8"));

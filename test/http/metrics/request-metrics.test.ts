@@ -1,11 +1,11 @@
 // Tests which series a request is counted in.
 
 import { expect, test } from "bun:test";
-import { MemoryEngine } from "../../src/engines/memory-engine.ts";
-import { RequestMetrics } from "../../src/metrics/request-metrics.ts";
-import { closingRefusal } from "../../src/wire/refusal.ts";
-import { requestOf } from "../app-fetch.ts";
-import { ids, item, Service } from "../service.ts";
+import { MemoryEngine } from "../../../src/engines/memory-engine.ts";
+import { RequestMetrics } from "../../../src/http/metrics/request-metrics.ts";
+import { closingRefusal } from "../../../src/wire/refusal.ts";
+import { requestOf } from "../../app-fetch.ts";
+import { ids, item, Service } from "../../service.ts";
 import { parseScrape } from "./scrape.ts";
 
 async function countsOf(...requests: readonly (readonly [method: string, path: string, body?: string])[]) {

@@ -1,8 +1,8 @@
 // Reads metrics in the text format of Prometheus. Throws if a line does not follow the format or has the same series
 // as an earlier line.
 
-import { checkedFetch } from "../description/checked-answer.ts";
-import type { Program } from "../program.ts";
+import { checkedFetch } from "../../description/checked-answer.ts";
+import type { Program } from "../../program.ts";
 
 export interface Scrape {
   readonly text: string;

@@ -18,7 +18,7 @@ interface Step {
 const steps: readonly Step[] = [
   { name: "state", run: checkState },
   { name: "tests", run: () => run("npm", "test") },
-  { name: "executables", run: () => runScript("scripts/executables/build.ts") },
+  { name: "executables", run: () => runScript("packaging/executables/build.ts") },
   {
     name: "executable-tests",
     run: () => run("env", `TODOITEMS_PROGRAM=${join(folder, `todoitems-linux-${process.arch}`)}`, "npm", "test"),

@@ -1,7 +1,7 @@
 // Tests the text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/
 
 import { expect, test } from "bun:test";
-import { counter, gauge, Histogram, histogram } from "../../src/metrics/metric.ts";
+import { counter, gauge, Histogram, histogram } from "../../../src/http/metrics/metric.ts";
 
 test("a metric has a line of help, a line with its type, and a line for its value", () => {
   expect(counter("lists_total", "Lists sent.", 3)).toBe(

@@ -1,6 +1,6 @@
 // `npm run release -- --only executables`: writes an executable for each platform into release/. It also writes their
 // checksums, sizes and start times, a bill of materials, and the licences of what is inside. As a program of its own,
-// its arguments select platforms: `node bin/bun.js scripts/executables/build.ts linux-x64`.
+// its arguments select platforms: `node bin/bun.js packaging/executables/build.ts linux-x64`.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

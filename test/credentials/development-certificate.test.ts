@@ -11,9 +11,9 @@ import {
   SubjectAlternativeNameExtension,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import { dataFolder } from "../../src/tls/data-folder.ts";
-import { developmentCertificate, machineNames } from "../../src/tls/development-certificate.ts";
-import { permits } from "../../src/tls/name-constraints.ts";
+import { dataFolder } from "../../src/credentials/data-folder.ts";
+import { developmentCertificate, machineNames } from "../../src/credentials/development-certificate.ts";
+import { permits } from "../../src/credentials/name-constraints.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { InstanceMetrics } from "../../src/metrics/instance-metrics.ts";
-import { projectFolder } from "../program.ts";
+import { InstanceMetrics } from "../../../src/http/metrics/instance-metrics.ts";
+import { projectFolder } from "../../program.ts";
 import { parseScrape } from "./scrape.ts";
 
 const folder = join(projectFolder, "operate");

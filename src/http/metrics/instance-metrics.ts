@@ -1,7 +1,7 @@
 // Everything that an instance counts, and the metrics that are made of it when somebody asks for them.
 // Why: docs/decisions/0073-metrics.md
 
-import { version } from "../../package.json";
+import { version } from "../../../package.json";
 import { counter, gauge, Histogram, histogram, secondBounds } from "./metric.ts";
 import { RequestMetrics } from "./request-metrics.ts";
 

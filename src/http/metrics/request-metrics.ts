@@ -1,8 +1,8 @@
 // Counts the requests of each method, route and status, and how long they took. The name and the labels are those of
 // OpenTelemetry's conventions for HTTP servers.
 
-import { matchRoute } from "../http/routes.ts";
-import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
+import type { Answer, Handler, HttpRequest } from "../../wire/message.ts";
+import { matchRoute } from "../routes.ts";
 import { Histogram, histogram, secondBounds } from "./metric.ts";
 
 /** Any other method is counted as `_OTHER`. Otherwise clients could create an unlimited number of labels. */
