@@ -15,7 +15,7 @@ export interface ItemView {
   readonly searchText: string;
 }
 
-export interface Fact {
+interface Fact {
   /** Undefined for an element of a list of texts, such as a tag. */
   readonly label: string | undefined;
   readonly text: string;

@@ -38,13 +38,14 @@ test("the certificate of the authority is read again, because it may have been r
   expect(lookups).toBe(1);
 });
 
-test("the programs for React and Expo are those of docs/client.md, which other tests compile, without types", () => {
+test("the program for Expo is that of docs/client.md, which other tests compile, and both programs are JavaScript", () => {
   const withoutTypes = readFileSync(join(projectFolder, "docs/client.md"), "utf8")
     .replaceAll(", type TodoItem", "")
     .replaceAll(": { id: string; item: TodoItem }", "");
   const code = (index: number, address: string) =>
     appSamples(address, { form: "b", auth: "off" })[index]?.parts[0]?.code;
-  expect(withoutTypes).toContain(`\`\`\`tsx\n${code(0, "http://localhost:5000/")}\`\`\``);
+  const javascript = new Bun.Transpiler({ loader: "jsx" });
+  for (const index of [0, 1]) expect(javascript.transformSync(code(index, "http://a/") ?? "")).toContain("http://a/");
   expect(withoutTypes).toContain(`\`\`\`tsx\n${code(1, "http://192.168.1.20:5000/")}\`\`\``);
   expect(JSON.stringify(appSamples("http://a/", { form: "a", auth: "all" }))).toContain(
     'new TodoClient(\\"http://a/\\", { fetch, form: \\"a\\", credentials: { username: \\"NAME\\", password: \\"PASSWORD\\" } })',

@@ -80,7 +80,7 @@ test("if a proxy serves the page under a path, every address that it requests, l
   // The page does not know at which address the proxy offers HTTPS, so it shows none.
   expect(addresses.filter((address) => address.startsWith("https:"))).toEqual([]);
   const commands = await page.evaluate<string[]>(
-    "[...document.querySelectorAll('.copyable[data-long=true] code')].map((code) => code.textContent)",
+    "[...document.querySelectorAll('[role=tabpanel] code')].map((code) => code.textContent)",
   );
   const statuses: string[] = [];
   for (const command of commands) {

@@ -96,7 +96,7 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
     await pages.program.stop();
   });
   await page.clickItem("Three", "conflict");
-  const cells = "[...document.querySelectorAll('.versions td')].map((cell) => cell.textContent)";
+  const cells = "[...document.querySelectorAll('.versions dd')].map((cell) => cell.textContent)";
   await page.until("document.querySelector('dialog.conflict')");
   expect(await page.evaluate<string[]>(cells)).toEqual(["empty", "mine", "theirs"]);
   expect(await barriers(page)).toEqual([]);
@@ -333,11 +333,11 @@ test("the connect panel shows the addresses with the ports that the system has c
   await pages.untilStored((items) => items.length === 0);
   await page.click('[data-control="connect"]');
   await page.untilText("needs the service started with --host 0.0.0.0");
-  const codes = (isLong: boolean) =>
+  const codes = (parent: string) =>
     page.evaluate<string[]>(
-      `[...document.querySelectorAll('.copyable[data-long=${isLong}] code')].map((code) => code.textContent)`,
+      `[...document.querySelectorAll('${parent} > .copyable code')].map((code) => code.textContent)`,
     );
-  expect(await codes(false)).toEqual([
+  expect(await codes(".panel")).toEqual([
     `http://127.0.0.1:${http}/api/todoitems/`,
     `http://10.0.2.2:${http}/api/todoitems/`,
     `http://localhost:${http}/api/todoitems/`,
@@ -351,7 +351,7 @@ test("the connect panel shows the addresses with the ports that the system has c
   expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
   await page.untilText("Expo");
   const outputs: string[] = [];
-  for (const command of await codes(true)) {
+  for (const command of await codes("[role=tabpanel]")) {
     const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");
     const shell = Bun.spawn(["bash", "-c", withStatus], { cwd: pages.path, stdout: "pipe" });
     outputs.push(await new Response(shell.stdout).text());

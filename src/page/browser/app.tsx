@@ -120,7 +120,7 @@ export function App({ list, settings, onSignIn }: AppProps) {
         ) : (
           <>
             {readOnly ? (
-              <p class="composer">Read-only: changes are not stored.</p>
+              <p class="composer hint">Read-only: changes are not stored.</p>
             ) : (
               <Composer inputRef={composer} onAdd={add} />
             )}
@@ -146,12 +146,10 @@ export function App({ list, settings, onSignIn }: AppProps) {
           </>
         )}
       </main>
-      <div class="notices" aria-live="polite">
-        {notice && <NoticeView notice={notice} onClose={() => setNotice(undefined)} />}
-      </div>
+      <div aria-live="polite">{notice && <NoticeView notice={notice} onClose={() => setNotice(undefined)} />}</div>
       {opened?.kind === "connect" && <ConnectPanel settings={settings} username={username} onClose={close} />}
       {opened?.kind === "sign-in" && (
-        <Dialog title="Sign in" kind="narrow" onClose={close}>
+        <Dialog title="Sign in" kind="signing-in" onClose={close}>
           <SignInForm username={username} onSignIn={signIn} onCancel={close} />
         </Dialog>
       )}
@@ -215,7 +213,7 @@ interface EmptyListProps {
 }
 
 function EmptyList({ loaded, isAway, search, filter, all }: EmptyListProps) {
-  if (!loaded) return isAway ? null : <p class="loading">Loading …</p>;
+  if (!loaded) return isAway ? null : <p class="empty">Loading …</p>;
   if (search.trim() !== "")
     return (
       <p class="empty">

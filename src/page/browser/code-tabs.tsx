@@ -36,6 +36,7 @@ export function CodeTabs({ samples, chosen, onChoose }: CodeTabsProps) {
             key={sample.language}
             type="button"
             role="tab"
+            class="quiet"
             id={`${id}-${sample.language}`}
             aria-selected={sample === shown}
             aria-controls={`${id}-code`}
@@ -49,7 +50,7 @@ export function CodeTabs({ samples, chosen, onChoose }: CodeTabsProps) {
       </div>
       <div role="tabpanel" id={`${id}-code`} aria-labelledby={`${id}-${shown?.language}`}>
         {shown?.parts.map(({ label, code }) => (
-          <Copyable key={shown.language + label} label={label} text={code} isLong />
+          <Copyable key={shown.language + label} label={label} text={code} />
         ))}
       </div>
     </>

@@ -1,5 +1,6 @@
 // Shows the versions of an item that two people have changed, and lets the user choose one.
 
+import { Fragment } from "preact";
 import type { Conflict } from "../../client/offline.ts";
 import { differences } from "../differences.ts";
 import { quoted, viewItem } from "../item-view.ts";
@@ -21,36 +22,22 @@ export function ConflictDialog({ conflict, onResolve, onClose }: ConflictDialogP
   ].flatMap(({ heading, json }) => (json === undefined ? [] : [{ heading, json }]));
   const rows = differences(columns.map(({ json }) => json));
   return (
-    <Dialog title={title} kind="conflict" onClose={onClose} hasCloseButton>
+    <Dialog title={title} kind="conflict" onClose={onClose}>
       <p>{text}</p>
-      {rows.length > 0 && columns.length > 1 && (
-        <table class="versions">
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="unseen">Field</span>
-              </th>
-              {columns.map(({ heading }) => (
-                <th key={heading} scope="col">
-                  {heading}
-                </th>
+      {columns.length > 1 &&
+        rows.map(({ label, values }) => (
+          <section key={label}>
+            <h3>{label}</h3>
+            <dl class="versions">
+              {values.map((value, index) => (
+                <Fragment key={columns[index]?.heading}>
+                  <dt>{columns[index]?.heading}</dt>
+                  <dd dir="auto">{value === undefined || value === "" ? <em>empty</em> : value}</dd>
+                </Fragment>
               ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ label, values }) => (
-              <tr key={label}>
-                <th scope="row">{label}</th>
-                {values.map((value, index) => (
-                  <td key={columns[index]?.heading} data-heading={columns[index]?.heading} dir="auto">
-                    {value === undefined || value === "" ? <em>empty</em> : value}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+            </dl>
+          </section>
+        ))}
       <div class="buttons">
         <button type="button" class="primary" onClick={() => onResolve("mine")} data-control="keep-mine">
           {keepMine}

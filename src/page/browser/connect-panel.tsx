@@ -28,7 +28,7 @@ export function ConnectPanel({ settings, username, onClose }: ConnectPanelProps)
   const list = new URL(listPath, document.baseURI);
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
-    <Dialog title="Connect your app" kind="panel" onClose={onClose} hasCloseButton>
+    <Dialog title="Connect your app" kind="panel" onClose={onClose}>
       <h3>Address of the list</h3>
       {addresses(list, isHere, settings).map(({ label, address }) => (
         <Copyable key={label} label={label} text={address} />

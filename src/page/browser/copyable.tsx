@@ -3,10 +3,9 @@
 import { useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 
-export function Copyable({ label, text, isLong = false }: { label: string; text: string; isLong?: boolean }) {
+export function Copyable({ label, text }: { label: string; text: string }) {
   const [copied, setCopied] = useState<"yes" | "no">();
   const code = useRef<HTMLElement>(null);
-  const isBlock = text.includes("\n");
   const copy = async () => {
     const select = () => code.current && getSelection()?.selectAllChildren(code.current);
     // Browsers offer the clipboard only to pages that come over HTTPS or from this machine. Other pages can copy what
@@ -24,12 +23,12 @@ export function Copyable({ label, text, isLong = false }: { label: string; text:
     if (!isCopied) select();
   };
   return (
-    <div class="copyable" data-long={isLong} data-block={isBlock}>
-      <span class="label">{label}</span>
-      <code ref={code}>{text}</code>
-      <button type="button" class="bare" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
+    <div class="copyable">
+      <span class="hint spring">{label}</span>
+      <button type="button" class="quiet" onClick={copy} aria-label={`Copy: ${label}`} title="Copy">
         {copied === "yes" ? "✓" : <Icon name="copy" />}
       </button>
+      <code ref={code}>{text}</code>
       {copied === "no" && (
         <span class="hint" role="status">
           Selected, but not copied: the browser does not let this page copy. Copy the selected text yourself.

@@ -8,12 +8,10 @@ interface DialogProps {
   readonly title: string;
   readonly kind: string;
   readonly onClose: () => void;
-  /** True if the dialog has a Close button beside its title. */
-  readonly hasCloseButton?: boolean;
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, kind, onClose, hasCloseButton = false, children }: DialogProps) {
+export function Dialog({ title, kind, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // A layout effect runs before the browser paints, so the next key that the user presses already goes to the dialog.
@@ -37,11 +35,9 @@ export function Dialog({ title, kind, onClose, hasCloseButton = false, children 
     >
       <div class="title">
         <h2 id={titleId}>{title}</h2>
-        {hasCloseButton && (
-          <button type="button" class="bare" onClick={onClose} aria-label="Close">
-            <Icon name="close" />
-          </button>
-        )}
+        <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+          <Icon name="close" />
+        </button>
       </div>
       {children}
     </dialog>

@@ -1,7 +1,7 @@
 // The top line: the title, the state of the connection, and the buttons to sign in or out and to connect an app.
 
 import type { Badge } from "../page-status.ts";
-import { Icon, Mark } from "./icons.tsx";
+import { Mark } from "./icons.tsx";
 
 interface HeaderProps {
   readonly badge: Badge;
@@ -36,7 +36,6 @@ export function Header({ badge, username, offersSignIn, onSignIn, onConnect }: H
         </button>
       )}
       <button type="button" class="quiet" onClick={onConnect} data-control="connect">
-        <Icon name="plug" />
         <span>
           Connect<span class="wide"> your app</span>
         </span>

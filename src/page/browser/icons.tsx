@@ -2,9 +2,7 @@
 
 const lines = {
   plus: "M12 5v14M5 12h14",
-  search: "M11 5a6 6 0 1 0 0 12 6 6 0 1 0 0-12m9 15-4.5-4.5",
   trash: "M5 7h14M10 7V5h4v2M7 7l1 12h8l1-12M10.5 11v5M13.5 11v5",
-  plug: "M9 3v5M15 3v5M6.5 8h11v3a5.5 5.5 0 0 1-11 0zM12 16.5V21",
   close: "m6 6 12 12M18 6 6 18",
   copy: "M9 9h10v11H9zM15 9V4H5v11h4",
   warning: "M12 4 2.8 20h18.4zM12 10v4.5M12 17.3v.2",

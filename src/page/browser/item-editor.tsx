@@ -48,7 +48,7 @@ export function ItemEditor(props: ItemEditorProps) {
   };
 
   return (
-    <Dialog title={readOnly ? "Item" : "Edit item"} kind="editor" onClose={cancel} hasCloseButton>
+    <Dialog title={readOnly ? "Item" : "Edit item"} kind="editor" onClose={cancel}>
       <form ref={form} data-draft={isChanged} onSubmit={save} onKeyDown={onKeyDown}>
         {item === undefined && (
           <p class="hint" role="status">
@@ -58,7 +58,7 @@ export function ItemEditor(props: ItemEditorProps) {
         {problem && (
           <p class="problem">
             Not saved: {problem.detail}{" "}
-            <button type="button" class="link" onClick={props.onDiscard}>
+            <button type="button" onClick={props.onDiscard}>
               Discard this change
             </button>
           </p>
@@ -123,7 +123,15 @@ function Field({ field: { name, label, kind }, value, onInput, problem, hint }: 
   let input: ComponentChildren;
   if (kind === "tick") {
     const checked = value === "true";
-    input = <input {...attributes} type="checkbox" checked={checked} onChange={() => onInput(String(!checked))} />;
+    input = (
+      <input
+        {...attributes}
+        type="checkbox"
+        class="tick"
+        checked={checked}
+        onChange={() => onInput(String(!checked))}
+      />
+    );
   } else if (kind === "lines" || kind === "json")
     input = (
       <textarea
@@ -143,7 +151,7 @@ function Field({ field: { name, label, kind }, value, onInput, problem, hint }: 
     input = <input {...attributes} inputmode={inputmode} dir="auto" value={value} onInput={onChange} />;
   }
   return (
-    <div class="field" data-kind={kind}>
+    <div class="field">
       <label for={id} title={name}>
         {label}
       </label>

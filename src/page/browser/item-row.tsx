@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
-import type { Fact } from "../item-view.ts";
 import type { ListedItem } from "../list-view.ts";
 import { Icon } from "./icons.tsx";
 
@@ -50,13 +49,13 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
       />
       <button
         type="button"
-        class="text"
+        class="quiet text"
         onClick={() => actions.onEdit(item.id)}
         onKeyDown={onTextKey}
         data-control="text"
       >
         <span class="unseen">Edit </span>
-        <span class="name" dir="auto" data-nameless={name === ""} data-done={done}>
+        <span class="name" dir="auto">
           {title}
         </span>
         {notes !== "" && (
@@ -67,7 +66,9 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
         {facts.length > 0 && (
           <span class="facts">
             {facts.slice(0, factsMax).map((fact) => (
-              <FactView key={`${fact.label} ${fact.text}`} fact={fact} />
+              <span key={`${fact.label} ${fact.text}`} class="fact" dir="auto">
+                {fact.label} {fact.text}
+              </span>
             ))}
             {facts.length > factsMax && <span class="fact">+{facts.length - factsMax}</span>}
           </span>
@@ -89,7 +90,7 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
       {!readOnly && (
         <button
           type="button"
-          class="bare bin"
+          class="quiet bin"
           onClick={() => actions.onDelete(item)}
           aria-label={`Delete ${title}`}
           title="Delete"
@@ -99,13 +100,5 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
         </button>
       )}
     </li>
-  );
-}
-
-function FactView({ fact: { label, text } }: { fact: Fact }) {
-  return (
-    <span class="fact" data-tag={label === undefined} dir="auto">
-      {label} {text}
-    </span>
   );
 }

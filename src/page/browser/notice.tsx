@@ -25,11 +25,10 @@ export function NoticeView({ notice, onClose }: { notice: Notice; onClose: () =>
       onFocusIn={() => setIsHeld(true)}
       onFocusOut={() => setIsHeld(false)}
     >
-      <span>{text}</span>
+      <span class="spring">{text}</span>
       {action && (
         <button
           type="button"
-          class="link"
           onClick={() => {
             onClose();
             action.run();
@@ -39,7 +38,7 @@ export function NoticeView({ notice, onClose }: { notice: Notice; onClose: () =>
           {action.label}
         </button>
       )}
-      <button type="button" class="bare" onClick={onClose} aria-label="Dismiss" data-control="dismiss">
+      <button type="button" class="quiet" onClick={onClose} aria-label="Dismiss" data-control="dismiss">
         <Icon name="close" />
       </button>
     </div>

@@ -31,7 +31,7 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
     focus("password");
   };
   return (
-    <form class="sign-in" ref={form} onSubmit={submit}>
+    <form class="sign-in fields" ref={form} onSubmit={submit}>
       <p class="hint">
         {username === undefined
           ? "This service asks for a name and a password. They stay in this tab until you reload or close it."

@@ -1,7 +1,6 @@
 // One line below the header if something needs attention: no connection, or edits that somebody must decide about.
 
 import { editCount, type StatusLine } from "../page-status.ts";
-import { Icon } from "./icons.tsx";
 
 interface StatusLineProps {
   readonly line: StatusLine;
@@ -18,8 +17,7 @@ interface StatusLineProps {
 
 export function StatusLineView(props: StatusLineProps) {
   return (
-    <div class="status-line" role="status" data-kind={props.line.kind}>
-      <Icon name="warning" />
+    <div class="status-line attention" role="status" data-kind={props.line.kind}>
       <span class="status-text">{textOf(props)}</span>
       <Buttons {...props} />
     </div>
@@ -59,7 +57,7 @@ function Buttons({ line, onSignIn, onRetry, onSendAnyway, onDecide, onEdit, onDi
 
 function Button({ label, run }: { label: string; run: () => void }) {
   return (
-    <button type="button" onClick={run} data-control={`line-${label.toLowerCase().replace(" ", "-")}`}>
+    <button type="button" class="quiet" onClick={run} data-control={`line-${label.toLowerCase().replace(" ", "-")}`}>
       {label}
     </button>
   );

@@ -1,7 +1,6 @@
 // Chooses which items to show: all, open or done, and only those that contain a search text.
 
 import { type Filter, filters } from "../list-view.ts";
-import { Icon } from "./icons.tsx";
 
 const labels: Record<Filter, string> = { all: "All", open: "Open", done: "Done" };
 
@@ -22,6 +21,7 @@ export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarP
           <button
             key={value}
             type="button"
+            class="quiet"
             aria-pressed={filter === value}
             onClick={() => onFilter(value)}
             data-filter={value}
@@ -30,19 +30,16 @@ export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarP
           </button>
         ))}
       </fieldset>
-      <div class="search">
-        <Icon name="search" />
-        <input
-          dir="auto"
-          type="search"
-          value={search}
-          onInput={(event) => onSearch(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === "Escape" && onSearch("")}
-          placeholder="Search"
-          aria-label="Search in all fields"
-          data-control="search"
-        />
-      </div>
+      <input
+        dir="auto"
+        type="search"
+        value={search}
+        onInput={(event) => onSearch(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Escape" && onSearch("")}
+        placeholder="Search"
+        aria-label="Search in all fields"
+        data-control="search"
+      />
     </div>
   );
 }

@@ -23,7 +23,7 @@ export function OperationView({ operation, choices }: { operation: Operation; ch
   return (
     <section class="operation" aria-labelledby={operationId}>
       <h3 id={operationId}>{summary}</h3>
-      <p class="route">
+      <p>
         <Route operation={operation} />
         {security.length > 0 && (
           <small>
@@ -139,7 +139,7 @@ function ContentView({ content }: { content: Content }) {
         <code>{mediaType}</code> {schema && <SchemaType schema={schema} />}
       </p>
       {Object.entries(examples).map(([name, { summary = "Example", value }]) => (
-        <Copyable key={name} label={summary} text={textOf(value)} isLong />
+        <Copyable key={name} label={summary} text={textOf(value)} />
       ))}
     </div>
   ));

@@ -90,7 +90,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
             ))}
           </section>
         ))}
-        <section class="operation">
+        <section>
           <h2 id="programs">Programs</h2>
           <p>Whole programs for other platforms, as they are in the folder of examples.</p>
           <CodeTabs samples={exampleFiles} chosen={program} onChoose={setProgram} />
@@ -105,7 +105,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
             Every error is a problem document. Its <code>type</code> leads to the row of its <code>code</code>. Errors
             that are not listed with an operation can be met by any request.
           </p>
-          <table class="errors">
+          <table>
             <tbody>
               {Object.entries(description.components.examples).map(([code, { summary, value }]) => (
                 <tr key={code} id={code}>
@@ -135,13 +135,12 @@ function FirstExchange({ document, operation }: { document: ApiDocument; operati
   const body = textOf(Object.values(examples)[0]?.value);
   const request = atBase(operation?.["x-codeSamples"][0]?.source ?? "", document, pageAddress());
   return (
-    <div class="operation">
-      <Copyable label="Request" text={request} isLong />
+    <>
+      <Copyable label="Request" text={request} />
       <Copyable
         label="Response"
         text={["HTTP/1.1 200 OK", `Content-Type: ${mediaType}; charset=utf-8`, ...lines, "", body].join("\n")}
-        isLong
       />
-    </div>
+    </>
   );
 }
