@@ -10,18 +10,14 @@ import { parseSeed } from "../src/serve/seed.ts";
 import { definitions, type Settings } from "../src/serve/settings-table.ts";
 import { engineKinds, type TestStore, temporaryFolder } from "./engines/engine-kinds.ts";
 import { executable, Program } from "./program.ts";
-import { ItemRequests, Service } from "./service.ts";
+import { ItemRequests, Service, type ServiceOptions } from "./service.ts";
 
+/** The settings that are options of a part, with the same name and the same type. */
+type PlainName = {
+  [Name in keyof Settings & keyof ServiceOptions]: Settings[Name] extends ServiceOptions[Name] ? Name : never;
+}[keyof Settings & keyof ServiceOptions];
 /** The settings that a test may choose, besides `auth`. If an executable is tested, they become its flags. */
-const names = [
-  "forms",
-  "fieldNames",
-  "requiredFields",
-  "bodyBytesMax",
-  "storeBytesMax",
-  "readOnly",
-] as const satisfies readonly (keyof Settings)[];
-type PlainSettings = Partial<Pick<Settings, (typeof names)[number]>>;
+type PlainSettings = Partial<Pick<Settings, PlainName>>;
 
 export interface BlackBoxOptions extends PlainSettings {
   readonly auth?: Settings["auth"];
@@ -119,9 +115,8 @@ class ProgramRequests extends ItemRequests {
 }
 
 function flagsOf(settings: PlainSettings): string[] {
-  return names.flatMap((name) => {
-    const flag = `--${definitions[name].flag}`;
-    const value = settings[name];
+  return Object.entries(settings).flatMap(([name, value]) => {
+    const flag = `--${definitions[name as PlainName].flag}`;
     if (value === undefined || value === false) return [];
     return value === true ? [flag] : [flag, String(value)];
   });

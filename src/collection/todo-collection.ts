@@ -21,7 +21,7 @@ export interface CollectionOptions extends Partial<StoreNotices> {
   /** At most this many writes wait for the next commit. Any more are refused. */
   readonly writeQueueMax?: number;
   /** The most bytes that the list may have. A create or update that would make it longer than this is refused. */
-  readonly storeBytesMax?: number;
+  readonly storeBytesMax?: number | undefined;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: (ms: number, writeCount: number) => void;
 }

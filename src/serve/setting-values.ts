@@ -49,11 +49,22 @@ export function fieldList(value: string): readonly string[] {
   throw new WrongValue("expected field names such as Name,Notes, with commas between them");
 }
 
-export function integer(min: number, max: number): (value: string) => number {
+export function integer(min: number, max: number, noun = "whole number"): (value: string) => number {
   return (value) => {
     const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    throw new WrongValue(`expected a whole number from ${min} to ${max}`);
+    throw new WrongValue(`expected a ${noun} from ${min} to ${max}`);
+  };
+}
+
+/** Undefined for `off`. */
+export function orOff<Value>(parse: (value: string) => Value): (value: string) => Value | undefined {
+  return (value) => {
+    try {
+      return value === "off" ? undefined : parse(value);
+    } catch (error) {
+      throw error instanceof WrongValue ? new WrongValue(`${error.message}, or off`) : error;
+    }
   };
 }
 
@@ -62,11 +73,7 @@ export function optionalText(value: string): string | undefined {
   return value === "" ? undefined : value;
 }
 
-export function portOrOff(value: string): number | undefined {
-  if (value === "off") return undefined;
-  if (/^[0-9]+$/.test(value) && Number(value) <= 65_535) return Number(value);
-  throw new WrongValue("expected a port from 0 to 65535, or off");
-}
+export const portOrOff = orOff(integer(0, 65_535, "port"));
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
   return (value) => {
@@ -97,25 +104,21 @@ function parseOrigin(value: string): string {
   );
 }
 
-export function ratePerSecond(value: string): number | undefined {
-  if (value === "off") return undefined;
+export function ratePerSecond(value: string): number {
   const number = Number(/^([0-9]+)(?:\/s)?$/.exec(value)?.[1] ?? Number.NaN);
   if (number >= 1 && number <= 1_000_000) return number;
-  throw new WrongValue("expected off, or a whole number of requests a second such as 100/s");
+  throw new WrongValue("expected a whole number of requests a second such as 100/s");
 }
 
 const unitBytes: Readonly<Record<string, number>> = { "": 1, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
 
-export function byteSize(value: string, max: number): number {
-  const [, digits = "", unit = ""] = /^([0-9]+) ?([a-z]*)$/i.exec(value) ?? [];
-  const bytes = Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
-  if (digits !== "" && bytes >= 1 && bytes <= max) return bytes;
-  throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
-}
-
-/** Returns infinity for `off`. */
-export function storeSize(value: string): number {
-  return value === "off" ? Number.POSITIVE_INFINITY : byteSize(value, 1024 ** 4);
+export function byteSize(max: number): (value: string) => number {
+  return (value) => {
+    const [, digits = "", unit = ""] = /^([0-9]+) ?([a-z]*)$/i.exec(value) ?? [];
+    const bytes = Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
+    if (digits !== "" && bytes >= 1 && bytes <= max) return bytes;
+    throw new WrongValue(`expected a size from 1 to ${max} bytes, such as 4096, 4KiB or 1MiB`);
+  };
 }
 
 export type StoreAddress =

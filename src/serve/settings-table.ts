@@ -17,10 +17,10 @@ import {
   oneOf,
   onOff,
   optionalText,
+  orOff,
   portOrOff,
   ratePerSecond,
   storeAddress,
-  storeSize,
 } from "./setting-values.ts";
 
 export interface Definition {
@@ -83,7 +83,7 @@ export const definitions = {
     default: "1GiB",
     meaning:
       "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that returns 507",
-    parse: storeSize,
+    parse: orOff(byteSize(1024 ** 4)),
   },
   readOnly: {
     flag: "read-only",
@@ -155,7 +155,7 @@ export const definitions = {
     placeholder: "N/s",
     default: "off",
     meaning: "how many requests per second each address may send; more return 429",
-    parse: ratePerSecond,
+    parse: orOff(ratePerSecond),
   },
   trustProxy: {
     flag: "trust-proxy",
@@ -177,7 +177,7 @@ export const definitions = {
     placeholder: "SIZE",
     default: "1MiB",
     meaning: "largest request body, up to `1GiB`; in bytes, or with `KiB`, `MiB`, `GiB`",
-    parse: (value: string) => byteSize(value, 1024 ** 3),
+    parse: byteSize(1024 ** 3),
   },
   requestTimeoutSeconds: {
     flag: "request-timeout",

@@ -1,11 +1,7 @@
 // Simulated failures of offline lists: nothing is lost, nothing is stored twice, and nobody's change is overwritten
-// unnoticed. Ten deliberate breaks of the client show that the simulation would notice.
+// unnoticed. offline-breaks.long.test.ts shows that the simulation would notice.
 
-import { afterAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { projectFolder } from "../program.ts";
+import { afterAll, describe, test } from "bun:test";
 import { type Counts, simulate } from "./offline-simulation.ts";
 
 const parts = 10;
@@ -21,99 +17,4 @@ describe("200,000 steps of a simulation with several devices and simulated failu
   afterAll(() =>
     console.log(`what is allowed, and how often it happened: ${JSON.stringify(Object.fromEntries(total))}`),
   );
-});
-
-interface Break {
-  readonly name: string;
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-const breaks: readonly Break[] = [
-  {
-    name: "a call resolves before the outbox is written",
-    file: "offline-engine.ts",
-    from: "await this.#values?.writeOutbox(next);",
-    to: "void this.#values?.writeOutbox(next).catch(() => {});",
-  },
-  {
-    name: "the outbox on the device does not say that an edit may have been stored",
-    file: "offline-storage.ts",
-    from: "edits: outbox }",
-    to: "edits: outbox.map((edit) => ({ ...edit, sent: false })) }",
-  },
-  {
-    name: "a change is sent without If-Match",
-    file: "edit-sender.ts",
-    from: '"PUT", id, { ifMatch }, mine)',
-    to: '"PUT", id, {}, mine)',
-  },
-  {
-    name: "a removal is sent without If-Match",
-    file: "edit-sender.ts",
-    from: '"DELETE", id, { ifMatch })',
-    to: '"DELETE", id, {})',
-  },
-  {
-    name: "a change whose response was lost is sent again, although somebody put the old value back",
-    file: "outbox.ts",
-    from: "if (mayBeStored || merge.conflicts.length > 0)",
-    to: "if (merge.conflicts.length > 0)",
-  },
-  {
-    name: "if two people change one field, the device wins without a question",
-    file: "outbox.ts",
-    from: "if (mayBeStored || merge.conflicts.length > 0)",
-    to: "if (mayBeStored)",
-  },
-  {
-    name: "an add whose response was lost is sent again, although its item has shown up and was removed",
-    file: "edit-sender.ts",
-    from: 'edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id)',
-    to: "false && ids.has(edit.id)",
-  },
-  {
-    name: "edits for another store are sent without a question",
-    file: "edit-sender.ts",
-    from: "epoch !== undefined && epoch !== this.#connected.epoch",
-    to: "false",
-  },
-  {
-    name: "a new change is merged into one that may have been stored",
-    file: "outbox.ts",
-    from: "const isOpen = !last.sent && ",
-    to: "const isOpen = ",
-  },
-  {
-    name: "two tabs keep one outbox",
-    file: "offline-engine.ts",
-    from: "if (locks === undefined) await",
-    to: "if (locks !== null) await",
-  },
-];
-
-describe("the simulation finds each deliberate break", () => {
-  const folder = temporaryFolder();
-  afterAll(() => folder.dispose());
-
-  test.each(breaks)("$name", async ({ name, file, from, to }) => {
-    const root = join(folder.path, String(breaks.findIndex((one) => one.name === name)));
-    mkdirSync(join(root, "test"), { recursive: true });
-    for (const path of ["src/client", "src/items", "test/client"])
-      cpSync(join(projectFolder, path), join(root, path), { recursive: true });
-    const broken = join(root, "src/client", file);
-    const pieces = readFileSync(broken, "utf8").split(from);
-    expect(pieces).toHaveLength(2);
-    writeFileSync(broken, pieces.join(to));
-    const child = Bun.spawn([process.execPath, join(root, "test/client/offline-simulation-run.ts"), "100000", "1"], {
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const output = await new Response(child.stdout).text();
-    expect({ exitCode: await child.exited, output }).toEqual({
-      exitCode: 1,
-      output: expect.stringMatching(/^seed \d+: /),
-    });
-  });
 });

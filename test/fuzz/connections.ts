@@ -18,14 +18,14 @@ export const streamsPart: Part = {
   async run({ random, tally, goOn }) {
     const oracle = new Oracle();
     const target = await Target.start();
-    while (goOn()) {
+    do {
       const rounds = await compareRandom(oracle, random.below(2 ** 31), messagesAtOnce);
       tally.operations += rounds.messages;
       // The comparison would prove little if we refused most of the messages.
       if (rounds.accepted < rounds.messages / 2) tally.noteWrong(`only ${rounds.accepted} messages were accepted`);
       for (const finding of rounds.findings) tally.noteWrong(describeFinding(finding));
       for (let count = 0; count < 10; count++) await fuzzStreams(target, random, tally);
-    }
+    } while (goOn());
     await oracle.stop();
     await target.stop(tally);
   },

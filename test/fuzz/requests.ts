@@ -9,6 +9,7 @@ import { type ItemRequest, itemRequest } from "./item-request.ts";
 
 const listEvery = 50;
 const itemsMax = 200;
+const requestsMin = 100;
 
 export const requestsPart: Part = {
   name: "fuzz requests",
@@ -32,7 +33,8 @@ export type Send = (method: string, path: string, init: RequestInit) => Promise<
 
 export async function fuzzRequests(send: Send, random: Random, tally: Tally, goOn: () => boolean): Promise<void> {
   const model = new ItemModel();
-  while (goOn() && tally.wrong < 10) {
+  // Starting a service takes a while, so some requests are sent even if the time is over.
+  while ((tally.operations < requestsMin || goOn()) && tally.wrong < 10) {
     const request = itemRequest(random, model);
     const difference = await sendAndCompare(send, request, model);
     tally.operations++;

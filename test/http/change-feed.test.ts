@@ -391,8 +391,8 @@ describe("the change feed on sockets and across processes", () => {
   }
 
   test("a feed without changes stays open longer than the idle time-out", async () => {
-    const service = await Service.on(new MemoryEngine(), { heartbeatMs: 250 });
-    const server = listen(service.app, { ...listenOptions, idleTimeoutMs: 500 });
+    const service = await Service.on(new MemoryEngine(), { heartbeatMs: 500 });
+    const server = listen(service.app, { ...listenOptions, idleTimeoutMs: 2_000 });
     const feed = new FeedReader(await checkedFetch(`http://127.0.0.1:${server.port}/changes`));
     for (let beats = 0; beats < 5; beats++) expect(await feed.block()).toBeDefined();
     await service.create(item(ids.one));

@@ -68,6 +68,17 @@ describe("settings", () => {
     test(`the size ${size} means ${bytes} bytes`, () => expect(read(["--body-limit", size]).bodyBytesMax).toBe(bytes));
   }
 
+  test("a limit can be switched off, and the error about a wrong one says so", () => {
+    expect(read(["--store-limit", "off", "--rate-limit", "off"])).toMatchObject({
+      storeBytesMax: undefined,
+      rateLimitPerSecond: undefined,
+    });
+    expect(problems(["--store-limit", "0", "--rate-limit", "many"])).toEqual([
+      "--store-limit 0: expected a size from 1 to 1099511627776 bytes, such as 4096, 4KiB or 1MiB, or off",
+      "--rate-limit many: expected a whole number of requests a second such as 100/s, or off",
+    ]);
+  });
+
   test("wrong settings are all reported at once, each with the values that are allowed", () => {
     const args = [
       "--port",

@@ -11,6 +11,7 @@ export const simulationPart: Part = {
   name: "simulation",
   promise: "Instances on one PostgreSQL stay linearizable, with complete feeds, through every order of failures.",
   weight: 6,
+  secondsMin: 5,
   shortSeconds: 1,
   run: (turn) => simulate(turn, (seed) => ["test/simulation/run.ts", "--steps", String(stepsAtOnce), "--seed", seed]),
 };
@@ -19,6 +20,7 @@ export const offlinePart: Part = {
   name: "offline",
   promise: "Offline lists on several devices store every edit once, keep it waiting or report it, whatever fails.",
   weight: 4,
+  secondsMin: 15,
   run: (turn) => simulate(turn, (seed) => ["test/client/offline-simulation-run.ts", String(stepsAtOnce), seed]),
 };
 
