@@ -18,7 +18,7 @@ export function TodoList() {
 
 // A row is drawn again only if its item has changed.
 const Row = memo(function Row({ id, item }) {
-  const setDone = (done: boolean) => list.change(id, (current) => ({ ...current, Done: done }));
+  const setDone = (done) => list.change(id, (current) => ({ ...current, Done: done }));
   return (
     <li>
       <label>
