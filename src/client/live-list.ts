@@ -327,6 +327,8 @@ export class LiveList<Item> {
 
 /** The earlier object or array, if the new one has the same members. */
 export function unchanged<Value extends object>(before: Value, after: Value): Value {
+  if (Array.isArray(before) && Array.isArray(after))
+    return before.length === after.length && after.every((member, index) => member === before[index]) ? before : after;
   const names = Object.keys(after);
   const isSame = (name: string) => Reflect.get(before, name) === Reflect.get(after, name);
   return names.length === Object.keys(before).length && names.every(isSame) ? before : after;

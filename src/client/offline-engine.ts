@@ -9,7 +9,7 @@ import { isPassing } from "./errors.ts";
 import { hasId, idIn, readObject, sameId, withEdits } from "./item-text.ts";
 import { type Entry, type ItemState, LiveList } from "./live-list.ts";
 import type { Locks, OfflineListOptions } from "./offline-options.ts";
-import { type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
+import { emptySnapshot, type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import { KeptValues, type OfflineStorage } from "./offline-storage.ts";
 import { type Edit, insisted, type Outbox, overlaid, replaced, type UserEdit, withEdit } from "./outbox.ts";
 import type { TodoClient } from "./todo-client.ts";
@@ -48,8 +48,12 @@ export class OfflineEngine<Item> {
   /** True if the outbox in memory is newer than the one that is kept. */
   #isBehind = false;
   #tail: Promise<unknown> = Promise.resolve();
+  /** Settles when all calls so far have changed the outbox. */
+  #calls: Promise<unknown> = Promise.resolve();
   #syncs = 0;
   #quiet: ReturnType<typeof setTimeout> | undefined;
+  #notifying: ReturnType<typeof setTimeout> | undefined;
+  #notified: OfflineSnapshot<Item> = emptySnapshot;
   #isStarted = false;
   #release = () => {};
 
@@ -133,24 +137,24 @@ export class OfflineEngine<Item> {
 
   async resolve(id: string, choice: Resolution<Item>): Promise<void> {
     const key = id.toLowerCase();
-    await this.#commit((outbox) => {
+    await this.#commitAndShow((outbox) => {
       const edit = outbox.find((one) => one.id === key && one.theirs);
       if (!edit) throw new RangeError(`No edit of the item ${id} has a conflict.`);
       const decided = this.#decided(edit, choice);
       return decided ? replaced(outbox, decided) : outbox.filter((one) => one !== edit);
-    }, true);
+    });
     void this.#sender.send();
   }
 
   async discard(id?: string): Promise<void> {
-    await this.#commit((outbox) => outbox.filter((edit) => id !== undefined && edit.id !== id.toLowerCase()), true);
+    await this.#commitAndShow((outbox) => outbox.filter((edit) => id !== undefined && edit.id !== id.toLowerCase()));
   }
 
   /** Sends the edits for another store to the one that answers now. */
   async sendAnyway(): Promise<void> {
     const isForeign = (edit: Edit) => this.#sender.isForeign(edit);
     const epoch = this.#seenEpoch;
-    await this.#commit((outbox) => outbox.map((edit) => (isForeign(edit) ? { ...edit, epoch } : edit)), true);
+    await this.#commitAndShow((outbox) => outbox.map((edit) => (isForeign(edit) ? { ...edit, epoch } : edit)));
     void this.#sender.send();
   }
 
@@ -192,6 +196,7 @@ export class OfflineEngine<Item> {
     });
     this.#list.startFrom(undefined);
     this.#list.reconnect();
+    this.#notify();
   }
 
   async close(): Promise<void> {
@@ -289,12 +294,15 @@ export class OfflineEngine<Item> {
     id: string,
     make: (key: string, base: string | undefined, etag: string | undefined) => UserEdit | undefined,
   ): Promise<void> {
-    if (this.#view.snapshot.status.readOnly) throw new Error(readOnlyProblem);
+    if (this.#sender.readOnly || this.#list.status.readOnly) throw new Error(readOnlyProblem);
     const key = id.toLowerCase();
-    await this.#commit((outbox) => {
-      const edit = make(key, overlaid(this.#seen, outbox).get(key), this.#etagOf(key));
+    await this.#commitAndShow((outbox) => {
+      const seen = this.#seen.get(key);
+      const edits = outbox.filter((one) => one.id === key);
+      const shown = overlaid(new Map(seen && [[key, seen]]), edits).get(key);
+      const edit = make(key, shown, seen?.etag);
       return edit ? withEdit(outbox, { ...edit, epoch: this.#seenEpoch, number: ++this.#lastNumber }) : outbox;
-    }, true);
+    });
     void this.#sender.send();
   }
 
@@ -312,6 +320,7 @@ export class OfflineEngine<Item> {
     const { codec } = this.#client.requester.options;
     if (item === undefined) this.#list.put(id.toLowerCase(), undefined, this.#etagOf(id));
     else if (etag !== undefined) this.#list.put(id.toLowerCase(), codec.stringify(item), etag);
+    this.#notify();
   }
 
   /** The text of an item that the app has edited: exact, except for the fields that it has changed. */
@@ -328,6 +337,15 @@ export class OfflineEngine<Item> {
     const { codec } = this.#client.requester.options;
     const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
     return insisted(edit, this.#edited(original, codec.stringify(codec.parse(original)), choice as Item, edit.id));
+  }
+
+  /** For the calls of the app: subscribers know before a call resolves. Calls made together notify them once. */
+  async #commitAndShow(change: (outbox: Outbox) => Outbox): Promise<void> {
+    const commit = this.#commit(change, true);
+    this.#calls = Promise.allSettled([this.#calls, commit]);
+    await commit;
+    await this.#calls;
+    this.#notify();
   }
 
   #commit(change: (outbox: Outbox) => Outbox, mustKeep: boolean): Promise<void> {
@@ -368,7 +386,7 @@ export class OfflineEngine<Item> {
       this.#seen = new Map(this.#entries.map((entry) => [entry.id, entry]));
     }
     this.#seenEpoch = this.#list.epoch;
-    const isNew = this.#view.update(
+    this.#view.update(
       this.#seen,
       this.#outbox,
       {
@@ -382,7 +400,16 @@ export class OfflineEngine<Item> {
     );
     this.#follow();
     for (const check of [...this.#checks]) check();
-    if (isNew) for (const { listener } of [...this.#listeners]) listener();
+    // Changes that come together are shown together: each snapshot costs as much as the list is long.
+    this.#notifying ??= setTimeout(() => this.#notify(), 0);
+  }
+
+  #notify(): void {
+    clearTimeout(this.#notifying);
+    this.#notifying = undefined;
+    if (this.#notified === this.#view.snapshot) return;
+    this.#notified = this.#view.snapshot;
+    for (const { listener } of [...this.#listeners]) listener();
   }
 }
 

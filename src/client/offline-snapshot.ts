@@ -69,7 +69,9 @@ export class OfflineView<Item> {
   readonly #codec: ItemCodec<Item>;
   #shown = new Map<string, Shown<Item>>();
   #pendings = new Map<Edit, PendingEdit<Item>>();
-  snapshot: OfflineSnapshot<Item> = emptySnapshot;
+  #snapshot: OfflineSnapshot<Item> = emptySnapshot;
+  /** Brings the snapshot up to date, if something may have changed since it was made. */
+  #renew: (() => OfflineSnapshot<Item>) | undefined;
   /** What the items of the snapshot are made of. */
   #drawn: { readonly items: ReadonlyMap<string, ItemState>; readonly outbox: Outbox } | undefined;
 
@@ -77,20 +79,27 @@ export class OfflineView<Item> {
     this.#codec = codec;
   }
 
-  /** Makes a new snapshot. Returns false if nothing has changed. */
+  /** The same object until something changes. It is made when somebody asks: many edits in a row need only one. */
+  get snapshot(): OfflineSnapshot<Item> {
+    this.#snapshot = this.#renew?.() ?? this.#snapshot;
+    this.#renew = undefined;
+    return this.#snapshot;
+  }
+
   update(
     items: ReadonlyMap<string, ItemState>,
     outbox: Outbox,
     status: OfflineStatus,
     stateOf: (edit: Edit) => "waiting" | "sending" | "held",
-  ): boolean {
-    const before = this.snapshot;
-    this.snapshot = unchanged(before, {
-      items: unchanged(before.items, this.#items(items, outbox)),
-      pending: unchanged(before.pending, this.#pending(outbox, stateOf)),
-      status: unchanged(before.status, status),
-    });
-    return this.snapshot !== before;
+  ): void {
+    this.#renew = () => {
+      const before = this.#snapshot;
+      return unchanged(before, {
+        items: unchanged(before.items, this.#items(items, outbox)),
+        pending: unchanged(before.pending, this.#pending(outbox, stateOf)),
+        status: unchanged(before.status, status),
+      });
+    };
   }
 
   conflictOf({ id, base, mine, theirs }: Edit): Conflict<Item> {
@@ -101,7 +110,7 @@ export class OfflineView<Item> {
   }
 
   #items(items: ReadonlyMap<string, ItemState>, outbox: Outbox): readonly OfflineItem<Item>[] {
-    if (this.#drawn?.items === items && this.#drawn.outbox === outbox) return this.snapshot.items;
+    if (this.#drawn?.items === items && this.#drawn.outbox === outbox) return this.#snapshot.items;
     this.#drawn = { items, outbox };
     const edited = new Set(outbox.map(({ id }) => id));
     const shown = Array.from(overlaid(items, outbox), ([id, text]) => {
