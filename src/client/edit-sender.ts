@@ -196,12 +196,13 @@ export class EditSender {
   async #stored(edit: Edit, now: ItemState | undefined): Promise<void> {
     const { commit, list } = this.#parts;
     await commit((outbox) => {
+      // Before the edit leaves the outbox, so that nobody sees the item for a moment as it was before the edit.
+      if (now) list.put(edit.id, now.json, now.etag);
       const later = outbox.find(({ id, number }) => id === edit.id && number > edit.number);
       const rest = without(outbox, edit);
       if (!later || later.kind === "add" || later.etag !== undefined) return rest;
       return this.#settled(rest, later, reconciled(later, now, false));
     });
-    if (now) list.put(edit.id, now.json, now.etag);
     // Another store answers at this address by now. The list must find out before anything else is sent.
     if (this.#isOtherStore(now?.etag)) list.reconnect();
   }

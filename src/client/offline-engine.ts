@@ -9,7 +9,7 @@ import { isPassing } from "./errors.ts";
 import { hasId, idIn, readObject, sameId, withEdits } from "./item-text.ts";
 import { type Entry, type ItemState, LiveList } from "./live-list.ts";
 import type { Locks, OfflineListOptions } from "./offline-options.ts";
-import { emptySnapshot, type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
+import { type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import { KeptValues, type OfflineStorage } from "./offline-storage.ts";
 import { type Edit, insisted, type Outbox, overlaid, replaced, type UserEdit, withEdit } from "./outbox.ts";
 import type { TodoClient } from "./todo-client.ts";
@@ -48,12 +48,8 @@ export class OfflineEngine<Item> {
   /** True if the outbox in memory is newer than the one that is kept. */
   #isBehind = false;
   #tail: Promise<unknown> = Promise.resolve();
-  /** Settles when all calls so far have changed the outbox. */
-  #calls: Promise<unknown> = Promise.resolve();
   #syncs = 0;
   #quiet: ReturnType<typeof setTimeout> | undefined;
-  #notifying: ReturnType<typeof setTimeout> | undefined;
-  #notified: OfflineSnapshot<Item> = emptySnapshot;
   #isStarted = false;
   #release = () => {};
 
@@ -137,24 +133,24 @@ export class OfflineEngine<Item> {
 
   async resolve(id: string, choice: Resolution<Item>): Promise<void> {
     const key = id.toLowerCase();
-    await this.#commitAndShow((outbox) => {
+    await this.#commit((outbox) => {
       const edit = outbox.find((one) => one.id === key && one.theirs);
       if (!edit) throw new RangeError(`No edit of the item ${id} has a conflict.`);
       const decided = this.#decided(edit, choice);
       return decided ? replaced(outbox, decided) : outbox.filter((one) => one !== edit);
-    });
+    }, true);
     void this.#sender.send();
   }
 
   async discard(id?: string): Promise<void> {
-    await this.#commitAndShow((outbox) => outbox.filter((edit) => id !== undefined && edit.id !== id.toLowerCase()));
+    await this.#commit((outbox) => outbox.filter((edit) => id !== undefined && edit.id !== id.toLowerCase()), true);
   }
 
   /** Sends the edits for another store to the one that answers now. */
   async sendAnyway(): Promise<void> {
     const isForeign = (edit: Edit) => this.#sender.isForeign(edit);
     const epoch = this.#seenEpoch;
-    await this.#commitAndShow((outbox) => outbox.map((edit) => (isForeign(edit) ? { ...edit, epoch } : edit)));
+    await this.#commit((outbox) => outbox.map((edit) => (isForeign(edit) ? { ...edit, epoch } : edit)), true);
     void this.#sender.send();
   }
 
@@ -196,7 +192,6 @@ export class OfflineEngine<Item> {
     });
     this.#list.startFrom(undefined);
     this.#list.reconnect();
-    this.#notify();
   }
 
   async close(): Promise<void> {
@@ -296,13 +291,12 @@ export class OfflineEngine<Item> {
   ): Promise<void> {
     if (this.#sender.readOnly || this.#list.status.readOnly) throw new Error(readOnlyProblem);
     const key = id.toLowerCase();
-    await this.#commitAndShow((outbox) => {
+    await this.#commit((outbox) => {
       const seen = this.#seen.get(key);
       const edits = outbox.filter((one) => one.id === key);
-      const shown = overlaid(new Map(seen && [[key, seen]]), edits).get(key);
-      const edit = make(key, shown, seen?.etag);
+      const edit = make(key, overlaid(new Map(seen && [[key, seen]]), edits).get(key), seen?.etag);
       return edit ? withEdit(outbox, { ...edit, epoch: this.#seenEpoch, number: ++this.#lastNumber }) : outbox;
-    });
+    }, true);
     void this.#sender.send();
   }
 
@@ -320,7 +314,6 @@ export class OfflineEngine<Item> {
     const { codec } = this.#client.requester.options;
     if (item === undefined) this.#list.put(id.toLowerCase(), undefined, this.#etagOf(id));
     else if (etag !== undefined) this.#list.put(id.toLowerCase(), codec.stringify(item), etag);
-    this.#notify();
   }
 
   /** The text of an item that the app has edited: exact, except for the fields that it has changed. */
@@ -337,15 +330,6 @@ export class OfflineEngine<Item> {
     const { codec } = this.#client.requester.options;
     const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
     return insisted(edit, this.#edited(original, codec.stringify(codec.parse(original)), choice as Item, edit.id));
-  }
-
-  /** For the calls of the app: subscribers know before a call resolves. Calls made together notify them once. */
-  async #commitAndShow(change: (outbox: Outbox) => Outbox): Promise<void> {
-    const commit = this.#commit(change, true);
-    this.#calls = Promise.allSettled([this.#calls, commit]);
-    await commit;
-    await this.#calls;
-    this.#notify();
   }
 
   #commit(change: (outbox: Outbox) => Outbox, mustKeep: boolean): Promise<void> {
@@ -400,15 +384,6 @@ export class OfflineEngine<Item> {
     );
     this.#follow();
     for (const check of [...this.#checks]) check();
-    // Changes that come together are shown together: each snapshot costs as much as the list is long.
-    this.#notifying ??= setTimeout(() => this.#notify(), 0);
-  }
-
-  #notify(): void {
-    clearTimeout(this.#notifying);
-    this.#notifying = undefined;
-    if (this.#notified === this.#view.snapshot) return;
-    this.#notified = this.#view.snapshot;
     for (const { listener } of [...this.#listeners]) listener();
   }
 }

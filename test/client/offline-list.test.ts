@@ -359,32 +359,6 @@ describe("storage", () => {
   });
 });
 
-test("many edits together are one notification, and subscribers know of each before its call resolves", async () => {
-  const { network, list } = await open();
-  network.state = "down";
-  const made = list();
-  await made.ready;
-  const seen: number[] = [];
-  closes.push(made.subscribe(() => seen.push(made.getSnapshot().items.length)));
-  await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("lost"));
-  const titles = Array.from({ length: 100 }, (_, index) => `Item ${index}`);
-  const added = await Promise.all(titles.map((Name) => made.add({ Name })));
-  expect(seen.at(-1)).toBe(100);
-  seen.length = 0;
-  const remove = async (id: string) => {
-    await made.remove(id);
-    expect(seen.at(-1)).toBe(25);
-  };
-  await Promise.all(added.slice(0, 75).map(remove));
-  // The connection may have been tried again meanwhile, and that is a notification, too.
-  expect(seen.length).toBeLessThan(10);
-  await made.remove(added[75] ?? "");
-  expect(seen.at(-1)).toBe(24);
-  await made.discard();
-  expect(seen.at(-1)).toBe(0);
-  expect(made.getSnapshot()).toBe(made.getSnapshot());
-});
-
 test("a subscriber never sees a stored edit undone, if its response comes before the change feed tells of it", async () => {
   const { network, connect } = await open();
   const slow = async (url: string, init: RequestInit) => {
