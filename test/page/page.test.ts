@@ -187,6 +187,16 @@ test("the page asks for credentials, reports wrong ones, keeps them in memory on
   await page.click('[data-control="sign-out"]');
   await page.until("document.querySelector('.sign-in')");
   expect(await page.items()).toEqual([]);
+  // As a password manager does it: both fields at once.
+  await page.evaluate(`(() => {
+    for (const [field, value] of [["username", "ann"], ["password", "long enough"]]) {
+      const input = document.querySelector('[data-control="' + field + '"]');
+      input.value = value;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+  })()`);
+  await page.clickButton("Sign in");
+  await page.untilNames("Secret");
 });
 
 test("if only writes need credentials, an edit waits, and is sent after the sign-in", async () => {

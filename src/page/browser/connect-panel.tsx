@@ -58,7 +58,7 @@ export function ConnectPanel({ settings, username, onClose }: ConnectPanelProps)
             <a href={authorityPath} download={authorityFile}>
               download the certificate authority
             </a>
-            . <code>npx todoitems certificate</code> shows the steps for each platform.
+            . The chapter “Connect your app” of the documents has the steps for each platform.
           </p>
         </>
       )}

@@ -4,7 +4,8 @@ import type { Credentials } from "../../client/basic.ts";
 
 interface CredentialFieldsProps {
   readonly credentials: Credentials;
-  readonly onChange: (credentials: Credentials) => void;
+  /** Gets only what was typed: a password manager may fill both fields before the page is drawn again. */
+  readonly onChange: (typed: Partial<Credentials>) => void;
   readonly required?: boolean;
 }
 
@@ -15,7 +16,7 @@ export function CredentialFields({ credentials, onChange, required = false }: Cr
         Name
         <input
           value={credentials.username}
-          onInput={({ currentTarget: { value } }) => onChange({ ...credentials, username: value })}
+          onInput={({ currentTarget: { value } }) => onChange({ username: value })}
           autocomplete="username"
           autocapitalize="none"
           required={required}
@@ -27,7 +28,7 @@ export function CredentialFields({ credentials, onChange, required = false }: Cr
         <input
           type="password"
           value={credentials.password}
-          onInput={({ currentTarget: { value } }) => onChange({ ...credentials, password: value })}
+          onInput={({ currentTarget: { value } }) => onChange({ password: value })}
           autocomplete="current-password"
           required={required}
           data-control="password"

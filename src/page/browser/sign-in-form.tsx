@@ -40,7 +40,9 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
       <CredentialFields
         credentials={credentials}
         // Unsent edits belong to the user who made them, so the name is fixed.
-        onChange={(typed) => setCredentials({ ...typed, username: username ?? typed.username })}
+        onChange={(typed) =>
+          setCredentials((now) => ({ ...now, ...typed, ...(username !== undefined && { username }) }))
+        }
         required
       />
       <p class="problem" role="alert">

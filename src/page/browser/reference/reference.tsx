@@ -76,7 +76,10 @@ export function Reference({ document: description }: { document: ApiDocument }) 
           <Prose text={description.info.description} />
           {shown.some(({ security }) => security.length > 0) && (
             <form id="credentials" class="try" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
-              <CredentialFields credentials={credentials} onChange={setCredentials} />
+              <CredentialFields
+                credentials={credentials}
+                onChange={(typed) => setCredentials((now) => ({ ...now, ...typed }))}
+              />
               <p class="hint">Used when you try an operation that needs credentials. They stay in this tab’s memory.</p>
             </form>
           )}
