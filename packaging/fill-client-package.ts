@@ -2,7 +2,7 @@
 // `npm run build` has built, the licence, and docs/client.md as the README.
 // Why: docs/decisions/0034-what-is-published.md
 
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const project = join(import.meta.dir, "..");
@@ -10,4 +10,6 @@ const target = join(project, "packages/client");
 rmSync(join(target, "dist"), { recursive: true, force: true });
 for (const path of ["dist/client", "dist/types", "LICENSE"])
   cpSync(join(project, path), join(target, path), { recursive: true });
-cpSync(join(project, "docs/client.md"), join(target, "README.md"));
+// The package has none of the other chapters, so links to them become plain text.
+const chapter = readFileSync(join(project, "docs/client.md"), "utf8");
+writeFileSync(join(target, "README.md"), chapter.replace(/\[([^\]]+)\]\((?!#|https?:)[^)]*\)/g, "$1"));

@@ -22,7 +22,7 @@ export default function App() {
   };
   return (
     <SafeAreaView>
-      <Text>{status.connection.kind === "lost" ? `Offline, ${pending.length} edits wait` : "Connected"}</Text>
+      <Text>{status.connection.kind === "live" ? "Connected" : `Not connected, ${pending.length} edits wait`}</Text>
       <TextInput value={name} onChangeText={setName} onSubmitEditing={add} placeholder="What is to be done?" />
       <FlatList
         data={items}

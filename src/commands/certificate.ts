@@ -9,7 +9,12 @@ import { CommandError } from "./command-line/errors.ts";
 import { printLine, remark } from "./command-line/output.ts";
 
 export const command = defineCommand(
-  { name: "certificate", parameters: "", summary: "show the development certificate authority", flags: [] },
+  {
+    name: "certificate",
+    parameters: "",
+    summary: "show the development certificate authority, and make it if there is none",
+    flags: [],
+  },
   async (_args, environment) => {
     const opened = await openDevelopmentCertificate(environment).catch((error: unknown) => {
       throw error instanceof CertificateError ? new CommandError(error.message, { cause: error }) : error;

@@ -108,7 +108,7 @@ function describeFieldNames({ fieldNames }: Settings): string {
 
 function describeHttps({ httpsPort, tlsCert }: Settings): Row[] {
   if (httpsPort === undefined) return [];
-  return [["HTTPS", tlsCert ?? `development certificate: ${asTyped("certificate")} shows how to trust it`]];
+  return [["HTTPS", tlsCert ?? `development certificate: ${asTyped("certificate")} names the file to trust`]];
 }
 
 function describeHosts(settings: Settings): Row[] {
