@@ -20,7 +20,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "proxies/proxies.ts": "It asks proxies, under another path. The services behind them check their answers.",
   "tools/prism-proxy.long.test.ts":
     "It asks Prism, which changes the answers. The service behind it checks its answers.",
-  "tools/specification-through-prism.long.test.ts": "It asks Prism for its complaints. The app checks its answers.",
+  "tools/specification-through-prism.ts": "It asks Prism for its complaints. The app checks its answers.",
 };
 
 const call = /(?<![.#\w])fetch\(|\bglobalThis\.fetch\b/;
