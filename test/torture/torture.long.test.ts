@@ -1,0 +1,28 @@
+// One round of each part of `npm run torture` that takes too long for `npm test`. Offline lists have a long test of
+// their own, with fixed seeds: test/client/offline-simulation.long.test.ts.
+
+import { expect, test } from "bun:test";
+import { Random } from "../wire/random.ts";
+import { Tally } from "./part.ts";
+import { parts } from "./parts.ts";
+import { offlinePart } from "./simulations.ts";
+
+const seed = Math.floor(Math.random() * 2 ** 31);
+const timeoutMs = 300_000;
+
+for (const part of parts) {
+  const { name, promise, secondsMin = 2 } = part;
+  if (part.shortSeconds !== undefined || part === offlinePart) continue;
+  test.skipIf(part.missing?.() !== undefined)(
+    `${name}: ${promise} (seed ${seed})`,
+    async () => {
+      const tally = new Tally();
+      const startedAt = performance.now();
+      const goOn = () => performance.now() - startedAt < secondsMin * 1_000;
+      await part.run({ random: new Random(seed), tally, seconds: secondsMin, goOn });
+      expect(tally.findings).toEqual([]);
+      expect(tally.operations).toBeGreaterThan(0);
+    },
+    timeoutMs,
+  );
+}
