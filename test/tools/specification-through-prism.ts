@@ -79,7 +79,8 @@ function describedPath(path: string): string {
   return route?.resource === "item" ? `/api/todoitems/${encodeURIComponent(route.segment)}` : path;
 }
 
-for (const file of new Bun.Glob("*.test.ts").scanSync(join(import.meta.dir, "../specification")))
+// The model test sends random requests, many of which Prism cannot read.
+for (const file of new Bun.Glob("!(model).test.ts").scanSync(join(import.meta.dir, "../specification")))
   await import(`../specification/${file}`);
 
 test("every argument against a complaint is still needed", () => {
