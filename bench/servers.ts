@@ -46,7 +46,8 @@ async function launch({ command, port, scheme = "http", ...more }: Launch): Prom
   const url = `${scheme}://127.0.0.1:${port}`;
   const { readyPath = "/api/todoitems/00000000-0000-0000-0000-000000000000" } = more;
   while (!(await answers(`${url}${readyPath}`))) {
-    if (child.exitCode !== null) throw new Error(`${command.join(" ")} ended with ${child.exitCode}`);
+    if (child.exitCode !== null)
+      throw new Error(`${command.join(" ")} ended with ${child.exitCode}: ${await logOf("err").text()}`);
     await Bun.sleep(2);
   }
   const startMs = performance.now() - startedAt;
