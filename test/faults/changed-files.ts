@@ -1,6 +1,6 @@
 // Changes the files of a store at random moments, while clients write, and kills the service and `restore` at random
 // system calls. An answered item must be in the store or in the backup that the service saves, no two stores may be
-// mixed, and the next start must find a store. Tests in test/engines/sqlite do the same to the engine, step by step.
+// mixed, and the next start must find a store. changed-files.long.test.ts does the same at chosen moments.
 //
 //   npm run torture -- --only "changed files" --minutes 5
 
@@ -13,7 +13,7 @@ import { itemsIn, StoredService } from "./stored-service.ts";
 const writerCount = 8;
 
 /** The system calls that change files, or make a change durable. */
-const fileCalls = ["^fsync|^fdatasync", "^pwrite64", "^rename", "^unlink", "^ftruncate"];
+export const fileCalls = ["^fsync|^fdatasync", "^pwrite64", "^rename", "^unlink", "^ftruncate"];
 
 /** A random system call, and the number of times that it happens before the kill. */
 const momentsMax = 40;
@@ -152,7 +152,7 @@ function killAt(call: string, n: number): string[] {
  * Kills a service while it starts, commits, gives up or stops. Every answered item must be there after the next start.
  * Call this again on the same store for other moments.
  */
-async function killedService(service: StoredService, call: string, n: number): Promise<void> {
+export async function killedService(service: StoredService, call: string, n: number): Promise<void> {
   const where = `killed at call ${n} of ${call}`;
   await service.startOrRefusal({ launcher: killAt(call, n) });
   if (service.isRunning) await service.ledger.create(service.program, 20);
@@ -172,7 +172,12 @@ async function killedService(service: StoredService, call: string, n: number): P
  * Kills a restore. Then there must be the old store or the new one, and the other one must be complete under the name
  * that the message gave. A damaged store is refused by the next start, and kept byte for byte.
  */
-async function killedRestore(service: StoredService, call: string, n: number, isDamaged: boolean): Promise<void> {
+export async function killedRestore(
+  service: StoredService,
+  call: string,
+  n: number,
+  isDamaged: boolean,
+): Promise<void> {
   await service.start();
   await service.create(5);
   expectEqual("the exit code of backup", (await service.run("backup", "backup.db")).exitCode, 0);
