@@ -263,14 +263,19 @@ export function bunServe({ scheme = "http" }: Pick<TodoitemsOptions, "scheme"> =
   };
 }
 
-/** A port that was free a moment ago. */
+/** Below the ports that systems give to outgoing connections, of which a load generator opens many. */
+let nextPort = 15_000;
+
+/** A port that was free a moment ago, and that no other server of this run has. */
 async function freePort(): Promise<number> {
+  const port = nextPort++;
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
+  return port;
 }
 
 /** The process IDs of a process and all of its descendants. */
