@@ -1,6 +1,6 @@
 // Storage for an offline list in a browser's IndexedDB, which has more room than `localStorage` and does not block.
 
-import type { OfflineStorage } from "./offline-storage.ts";
+import type { OfflineStorage } from "./kept-list.ts";
 
 /** The parts of IndexedDB that are used here. The names are those of the standard. */
 interface DatabaseRequest {
@@ -11,17 +11,13 @@ interface DatabaseRequest {
   onerror: () => void;
 }
 
-interface ObjectStore {
-  get(key: string): DatabaseRequest;
-  put(value: string, key: string): DatabaseRequest;
-  delete(key: string): DatabaseRequest;
-}
+type ObjectStore = Record<"get" | "put" | "delete", (...values: readonly string[]) => DatabaseRequest>;
 
 interface Database {
   createObjectStore(name: string): void;
   transaction(
     name: string,
-    mode: "readonly" | "readwrite",
+    mode: "readwrite",
     options: { readonly durability: "strict" },
   ): { objectStore(name: string): ObjectStore; error: unknown; oncomplete: () => void; onabort: () => void };
 }
@@ -31,20 +27,20 @@ const storeName = "values";
 /** Nothing is opened before the first value is read or written. */
 export function indexedDbStorage(databaseName = "todoitems"): OfflineStorage {
   let opening: Promise<Database> | undefined;
-  const run = async (mode: "readonly" | "readwrite", ask: (store: ObjectStore) => DatabaseRequest) => {
+  const run = async (method: keyof ObjectStore, ...values: readonly string[]) => {
     opening ??= openDatabase(databaseName);
-    const transaction = (await opening).transaction(storeName, mode, { durability: "strict" });
+    const transaction = (await opening).transaction(storeName, "readwrite", { durability: "strict" });
     return new Promise<unknown>((resolve, reject) => {
-      const request = ask(transaction.objectStore(storeName));
+      const request = transaction.objectStore(storeName)[method](...values);
       // A value is stored when its transaction is complete, not when its request has succeeded.
       transaction.oncomplete = () => resolve(request.result);
       transaction.onabort = () => reject(transaction.error ?? new Error("IndexedDB stored nothing."));
     });
   };
   return {
-    getItem: async (key) => (await run("readonly", (store) => store.get(key))) as string | undefined,
-    setItem: (key, value) => run("readwrite", (store) => store.put(value, key)),
-    removeItem: (key) => run("readwrite", (store) => store.delete(key)),
+    getItem: async (key) => (await run("get", key)) as string | undefined,
+    setItem: (key, value) => run("put", value, key),
+    removeItem: (key) => run("delete", key),
   };
 }
 
