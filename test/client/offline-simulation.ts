@@ -37,8 +37,8 @@ interface UserEdit {
   readonly value: string;
   /** The values of this field that the user has seen before it was replaced. */
   readonly seen: Set<string | undefined>;
-  /** The whole item as the user saw it. */
-  item: Partial<Item>;
+  /** The whole item as the user saw it when making the edit, and when deciding about it. */
+  readonly items: Partial<Item>[];
   isAccepted: boolean;
   /** True if the user has given it up, replaced it, or was told that it failed. */
   isOver: boolean;
@@ -256,7 +256,7 @@ class Simulation {
       field,
       value,
       seen: new Set(),
-      item: {},
+      items: field === "ID" ? [{}] : [],
       isAccepted: false,
       isOver: false,
       stored: 0,
@@ -293,18 +293,23 @@ class Simulation {
     this.#supersede(tab, id, field);
     const waiting = this.#waiting(tab, id);
     const edit = this.#track(tab, id, field, `v${++this.#names}`);
-    for (const { item } of waiting) edit.seen.add(item[field]);
+    for (const item of waiting) edit.seen.add(item[field]);
     const call = tab.list.change(id, (item) => {
       edit.seen.add(item[field]);
-      edit.item = item;
+      edit.items.push(item);
       return { ...item, [field]: edit.value };
     });
     this.#finish(call, edit);
   }
 
-  /** Edits that wait may become one with the next, and the user saw the item when making the first of them. */
-  #waiting(tab: Tab, id: string): UserEdit[] {
-    return [...this.#edits.values()].filter((one) => one.actor === tab.device.name && one.id === id && !one.wasStored);
+  /**
+   * The item as the user saw it for edits that wait: they may become one with the next. An edit that was stored waits
+   * again if the user has decided to send it again.
+   */
+  #waiting(tab: Tab, id: string): Partial<Item>[] {
+    return [...this.#edits.values()]
+      .filter((one) => one.actor === tab.device.name && one.id === id && (!one.wasStored || one.allowed > 1))
+      .flatMap(({ items }) => items);
   }
 
   #remove(tab: Tab, id: string, item: Item): void {
@@ -312,7 +317,7 @@ class Simulation {
     this.#supersede(tab, id);
     const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
     edit.wasStored = !this.#service.items.has(id);
-    for (const seen of [item, ...waiting.map((one) => one.item)]) for (const name of fields) edit.seen.add(seen[name]);
+    for (const seen of [item, ...waiting]) for (const name of fields) edit.seen.add(seen[name]);
     this.#finish(tab.list.remove(id), edit);
   }
 
@@ -343,6 +348,7 @@ class Simulation {
       if (!isMine && edit.stored === 0) edit.isOver = true;
       if (!isMine) continue;
       edit.allowed++;
+      if (conflict.theirs) edit.items.push(conflict.theirs);
       for (const name of fields) edit.seen.add(conflict.theirs?.[name]);
     }
     if (isMine && conflict.theirs === undefined && kind !== "remove") this.#recreatable.add(id);
