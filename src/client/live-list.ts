@@ -70,11 +70,12 @@ export interface ListCopy {
   readonly items: readonly ItemText[];
 }
 
-/** What an `OfflineList` wants to know. The first two are notified before there is a new snapshot. */
-export interface LiveListObserver {
+/** The `OfflineList` around a list. */
+export interface LiveListOwner {
+  /** Whether to be connected. `isWatched`: somebody subscribes to the list in a visible page. */
+  isWanted(isWatched: boolean): boolean;
   onChange(change: ListChange): void;
-  onConnection(connection: LiveConnection): void;
-  onSnapshot(): void;
+  onConnection(): void;
   onHidden(): void;
 }
 
@@ -85,36 +86,31 @@ export const firstStatus: ListStatus = {
   needsCredentials: false,
 };
 
-/** When to be connected. */
-export type Following = "never" | "while visible" | "always";
-
 /** How long a page may be hidden before it closes its feed: a browser has six connections to a host over HTTP/1.1. */
 const hiddenMsMax = 2_000;
 
 export class LiveList<Item> {
   readonly #requester: Requester<Item>;
   readonly #options: LiveListOptions;
-  readonly #observer: LiveListObserver | undefined;
+  readonly #owner: LiveListOwner | undefined;
   readonly #listeners = new Set<{ readonly listener: () => void }>();
   /** Ends the current connection, if there is one. */
   #controller: AbortController | undefined;
-  #following: Following = "never";
   #isHidden = false;
-  #hiding: ReturnType<typeof setTimeout> | undefined;
   #leavePage: (() => void) | undefined;
   #entries = new Map<string, Entry<Item>>();
   #token: string | undefined;
   /** The newest status. It becomes a part of the snapshot when it is published, as the entries do. */
   #status = firstStatus;
-  #snapshot: LiveListSnapshot<Item> = { items: [], status: this.#status };
+  #snapshot: LiveListSnapshot<Item> & { readonly items: readonly Entry<Item>[] } = { items: [], status: this.#status };
   /** The items in the order of the list. Undefined if they have changed since. */
   #sorted: readonly Entry<Item>[] | undefined = [];
   #publishing: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(requester: Requester<Item>, options: LiveListOptions, observer?: LiveListObserver) {
+  constructor(requester: Requester<Item>, options: LiveListOptions, owner?: LiveListOwner) {
     this.#requester = requester;
     this.#options = options;
-    this.#observer = observer;
+    this.#owner = owner;
   }
 
   /** @internal */
@@ -130,18 +126,26 @@ export class LiveList<Item> {
     return this.#status;
   }
 
+  /**
+   * The connection, if it is made. Then it is known which store answers.
+   * @internal
+   */
+  get connected(): Extract<WatchState, { readonly readOnly: boolean }> | undefined {
+    const { connection } = this.#status;
+    return connection.kind === "live" || connection.kind === "polling" ? connection : undefined;
+  }
+
   /** @internal */
   stateOf(id: string): ItemState | undefined {
     return this.#entries.get(id);
   }
 
   /**
-   * The items with their exact texts, in the order of the list. The same array until something changes.
+   * The items with their exact texts, as the snapshot shows them. The user has not seen anything newer.
    * @internal
    */
-  get entries(): readonly Entry<Item>[] {
-    this.#sorted ??= [...this.#entries.values()].sort((one, other) => one.position - other.position);
-    return this.#sorted;
+  get seen(): readonly Entry<Item>[] {
+    return this.#snapshot.items;
   }
 
   /**
@@ -149,7 +153,7 @@ export class LiveList<Item> {
    * @internal
    */
   get copy(): ListCopy {
-    return { token: this.#token, items: this.entries.map(({ item: _, ...kept }) => kept) };
+    return { token: this.#token, items: this.#inOrder().map(({ item: _, ...kept }) => kept) };
   }
 
   /**
@@ -159,7 +163,7 @@ export class LiveList<Item> {
   startFrom(copy: ListCopy | undefined): void {
     this.#apply({ whole: true, items: copy?.items ?? [], token: copy?.token });
     this.#change({ loaded: copy !== undefined });
-    this.#publish();
+    this.publish();
   }
 
   /**
@@ -175,7 +179,7 @@ export class LiveList<Item> {
     if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
     const position = before?.position ?? state?.version ?? Number.MAX_SAFE_INTEGER;
     this.#apply({ whole: false, items: [{ id, json, etag, position }], token: this.#token });
-    this.#publish();
+    this.publish();
   }
 
   /** Returns the same object until something changes. */
@@ -190,48 +194,42 @@ export class LiveList<Item> {
     // Each subscription is a separate object, because the same function may subscribe twice.
     const subscription = { listener };
     this.#listeners.add(subscription);
-    this.follow("while visible");
+    this.#follow();
     return () => {
       this.#listeners.delete(subscription);
       // User interfaces often unsubscribe and subscribe again at once. That should not close the connection, so wait a
       // moment before checking whether anybody is still subscribed.
-      queueMicrotask(() => {
-        if (this.#listeners.size === 0) this.follow("never");
-      });
+      queueMicrotask(() => this.#follow());
     };
   };
 
-  /** @internal */
-  follow(following: Following): void {
-    this.#following = following;
-    if (following !== "never") this.#leavePage ??= this.#observePage();
+  /** Connects while somebody subscribes to the list in a visible page, or while the owner wants it. */
+  #follow(): void {
+    const isWatched = this.#listeners.size > 0 && !this.#isHidden;
+    const isWanted = this.#owner ? this.#owner.isWanted(isWatched) : isWatched;
+    if (isWanted || this.#listeners.size > 0) this.#leavePage ??= this.#observePage();
     else {
       this.#leavePage?.();
       this.#leavePage = undefined;
     }
-    const isWanted = following === "always" || (following === "while visible" && !this.#isHidden);
     if (isWanted && !this.#controller) this.#start();
     else if (!isWanted && this.#controller) this.#stop(this.#controller);
   }
 
   #observePage(): () => void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const hide = (isHidden: boolean) => {
       this.#isHidden = isHidden;
-      this.follow(this.#following);
+      this.#follow();
     };
-    const leave = observePage({
-      onHidden: () => {
-        this.#hiding = setTimeout(hide, hiddenMsMax, true);
-        this.#observer?.onHidden();
-      },
-      onShown: () => {
-        clearTimeout(this.#hiding);
-        hide(false);
-      },
-      onNetwork: () => this.reconnect(),
-    });
+    const onVisibility = (isHidden: boolean) => {
+      clearTimeout(timer);
+      timer = setTimeout(hide, isHidden ? hiddenMsMax : 0, isHidden);
+      if (isHidden) this.#owner?.onHidden();
+    };
+    const leave = observePage(onVisibility, () => this.reconnect());
     return () => {
-      clearTimeout(this.#hiding);
+      clearTimeout(timer);
       this.#isHidden = false;
       leave();
     };
@@ -247,7 +245,7 @@ export class LiveList<Item> {
   #start(): void {
     this.#controller = new AbortController();
     this.#connectionIs({ kind: "connecting" });
-    void this.#follow(this.#controller.signal);
+    void this.#receive(this.#controller.signal);
   }
 
   #stop(controller: AbortController): void {
@@ -255,10 +253,10 @@ export class LiveList<Item> {
     this.#controller = undefined;
     this.#connectionIs({ kind: "stopped" });
     // Publish now instead of with a timer: no listener is left to be called, and a timer would keep the process alive.
-    this.#publish();
+    this.publish();
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #receive(signal: AbortSignal): Promise<void> {
     const onState = (connection: WatchState) => {
       if (!signal.aborted) this.#connectionIs(connection);
     };
@@ -267,7 +265,7 @@ export class LiveList<Item> {
       for await (const change of followList(this.#requester, options)) {
         if (signal.aborted) return;
         this.#apply(change);
-        this.#observer?.onChange(change);
+        this.#owner?.onChange(change);
         this.#change({ loaded: true });
       }
     } catch (error) {
@@ -304,24 +302,32 @@ export class LiveList<Item> {
     const readOnly = "readOnly" in connection ? connection.readOnly : this.#status.readOnly;
     const needsCredentials = connection.kind === "failed" && hasStatus(connection.error, 401);
     this.#change({ connection, readOnly, needsCredentials });
-    this.#observer?.onConnection(connection);
+    this.#owner?.onConnection();
   }
 
   #change(change: Partial<ListStatus>): void {
     this.#status = unchanged(this.#status, { ...this.#status, ...change });
     // Changes that arrive together are published together, so that the list is not drawn once for each of them.
-    this.#publishing ??= setTimeout(() => this.#publish(), 0);
+    this.#publishing ??= setTimeout(() => this.publish(), 0);
   }
 
-  #publish(): void {
+  /**
+   * Makes a new snapshot, and calls the listeners. An `OfflineList` needs that, too, when something has changed that only
+   * its own snapshot shows.
+   * @internal
+   */
+  publish(): void {
     clearTimeout(this.#publishing);
     this.#publishing = undefined;
-    const before = this.#snapshot;
-    const items = unchanged(before.items, this.entries);
-    this.#snapshot = unchanged(before, { items, status: this.#status });
-    if (this.#snapshot === before) return;
-    this.#observer?.onSnapshot();
+    const items = unchanged(this.#snapshot.items, this.#inOrder());
+    this.#snapshot = unchanged(this.#snapshot, { items, status: this.#status });
+    this.#follow();
     for (const { listener } of [...this.#listeners]) listener();
+  }
+
+  #inOrder(): readonly Entry<Item>[] {
+    this.#sorted ??= [...this.#entries.values()].sort((one, other) => one.position - other.position);
+    return this.#sorted;
   }
 }
 

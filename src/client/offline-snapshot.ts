@@ -2,8 +2,9 @@
 // until something about them changes, so that user interfaces can compare them with `===`.
 
 import type { ItemCodec } from "./codecs.ts";
-import { firstStatus, type ItemState, type ListStatus, unchanged } from "./live-list.ts";
-import { type Edit, type EditProblem, type Outbox, overlaid } from "./outbox.ts";
+import { idOf, sameId, withEdits } from "./item-text.ts";
+import { type Entry, firstStatus, type ListStatus, unchanged } from "./live-list.ts";
+import { type Edit, type EditProblem, insisted, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
   /** In lower case. */
@@ -32,11 +33,10 @@ export interface PendingEdit<Item> {
   readonly id: string;
   readonly kind: Edit["kind"];
   /**
-   * `waiting`: it is sent as soon as possible. `sending`: it is being sent. `conflict`: call `resolve`. `refused`: change
-   * the item again, or call `discard`. `held`: another store answers than the edit was made for; call `sendAnyway` or
-   * `discard`.
+   * `waiting`: it is sent as soon as possible. `conflict`: call `resolve`. `refused`: change the item again, or call
+   * `discard`. `held`: another store answers than the edit was made for; call `sendAnyway` or `discard`.
    */
-  readonly state: "waiting" | "sending" | "conflict" | "refused" | "held";
+  readonly state: "waiting" | "conflict" | "refused" | "held";
   readonly problem: EditProblem | undefined;
   readonly conflict: Conflict<Item> | undefined;
 }
@@ -54,62 +54,48 @@ export interface OfflineSnapshot<Item> {
   readonly status: OfflineStatus;
 }
 
-interface Shown<Item> {
-  readonly text: string;
-  readonly entry: OfflineItem<Item>;
-}
-
 export const emptySnapshot: OfflineSnapshot<never> = {
   items: [],
   pending: [],
   status: { ...firstStatus, kept: false, storageError: undefined },
 };
 
+/** An item as the snapshot shows it, with its text. */
+interface Shown<Item> {
+  readonly text: string;
+  readonly entry: OfflineItem<Item>;
+}
+
 export class OfflineView<Item> {
   readonly #codec: ItemCodec<Item>;
   #shown = new Map<string, Shown<Item>>();
-  #pendings = new Map<Edit, PendingEdit<Item>>();
+  readonly #pending = new WeakMap<Edit, PendingEdit<Item>>();
   #snapshot: OfflineSnapshot<Item> = emptySnapshot;
-  /** Brings the snapshot up to date, if something may have changed since it was made. */
-  #renew: (() => OfflineSnapshot<Item>) | undefined;
   /** What the items of the snapshot are made of. */
-  #drawn: { readonly items: ReadonlyMap<string, ItemState>; readonly outbox: Outbox } | undefined;
+  #drawn: { readonly items: readonly Entry<Item>[]; readonly outbox: Outbox } | undefined;
 
   constructor(codec: ItemCodec<Item>) {
     this.#codec = codec;
   }
 
-  /** The same object until something changes. It is made when somebody asks: many edits in a row need only one. */
-  get snapshot(): OfflineSnapshot<Item> {
-    this.#snapshot = this.#renew?.() ?? this.#snapshot;
-    this.#renew = undefined;
+  /** Returns the same object until something changes. */
+  draw(
+    items: readonly Entry<Item>[],
+    outbox: Outbox,
+    status: OfflineStatus,
+    isForeign: (edit: Edit) => boolean,
+  ): OfflineSnapshot<Item> {
+    const before = this.#snapshot;
+    const pending = outbox.map((edit) => this.#pendingOf(edit, isForeign(edit)));
+    this.#snapshot = unchanged(before, {
+      items: unchanged(before.items, this.#items(items, outbox)),
+      pending: unchanged(before.pending, pending),
+      status: unchanged(before.status, status),
+    });
     return this.#snapshot;
   }
 
-  update(
-    items: ReadonlyMap<string, ItemState>,
-    outbox: Outbox,
-    status: OfflineStatus,
-    stateOf: (edit: Edit) => "waiting" | "sending" | "held",
-  ): void {
-    this.#renew = () => {
-      const before = this.#snapshot;
-      return unchanged(before, {
-        items: unchanged(before.items, this.#items(items, outbox)),
-        pending: unchanged(before.pending, this.#pending(outbox, stateOf)),
-        status: unchanged(before.status, status),
-      });
-    };
-  }
-
-  conflictOf({ id, base, mine, theirs }: Edit): Conflict<Item> {
-    const [seen, wanted, other] = [base, mine, theirs?.json].map((json) =>
-      json === undefined ? undefined : this.#codec.parse(json),
-    );
-    return { id, base: seen, mine: wanted, theirs: other };
-  }
-
-  #items(items: ReadonlyMap<string, ItemState>, outbox: Outbox): readonly OfflineItem<Item>[] {
+  #items(items: readonly Entry<Item>[], outbox: Outbox): readonly OfflineItem<Item>[] {
     if (this.#drawn?.items === items && this.#drawn.outbox === outbox) return this.#snapshot.items;
     this.#drawn = { items, outbox };
     const edited = new Set(outbox.map(({ id }) => id));
@@ -124,15 +110,43 @@ export class OfflineView<Item> {
     return shown.map(([, { entry }]) => entry);
   }
 
-  #pending(outbox: Outbox, stateOf: (edit: Edit) => "waiting" | "sending" | "held"): PendingEdit<Item>[] {
-    const pendings = outbox.map((edit) => {
-      const { id, kind, problem, theirs } = edit;
-      const state = theirs ? "conflict" : problem ? "refused" : stateOf(edit);
-      const before = this.#pendings.get(edit);
-      if (before?.state === state) return [edit, before] as const;
-      return [edit, { id, kind, state, problem, conflict: theirs && this.conflictOf(edit) }] as const;
-    });
-    this.#pendings = new Map(pendings);
-    return pendings.map(([, pending]) => pending);
+  #pendingOf(edit: Edit, isForeign: boolean): PendingEdit<Item> {
+    const { id, kind, problem, theirs } = edit;
+    const state = theirs ? "conflict" : problem ? "refused" : isForeign ? "held" : "waiting";
+    const before = this.#pending.get(edit);
+    if (before?.state === state) return before;
+    const pending = { id, kind, state, problem, conflict: theirs && conflictOf(edit, this.#codec) } as const;
+    this.#pending.set(edit, pending);
+    return pending;
   }
+}
+
+export function conflictOf<Item>({ id, base, mine, theirs }: Edit, codec: ItemCodec<Item>): Conflict<Item> {
+  const parsed = (json: string | undefined) => (json === undefined ? undefined : codec.parse(json));
+  return { id, base: parsed(base), mine: parsed(mine), theirs: parsed(theirs?.json) };
+}
+
+/** The edit after somebody has decided its conflict. Undefined drops the edit; without a choice, it waits. */
+export function decided<Item>(
+  edit: Edit,
+  choice: Resolution<Item> | undefined,
+  codec: ItemCodec<Item>,
+): Edit | undefined {
+  if (choice === undefined) return edit;
+  if (choice === "theirs") return undefined;
+  if (choice === "mine") return insisted(edit, edit.mine);
+  const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
+  return insisted(
+    edit,
+    edited(original, () => choice as Item, codec),
+  );
+}
+
+/** The text of an item after an edit: exact, except for the fields that the edit has changed. */
+export function edited<Item>(original: string, edit: (item: Item) => Item, codec: ItemCodec<Item>): string {
+  const seen = codec.parse(original);
+  const was = codec.stringify(seen);
+  const now = codec.stringify(edit(seen));
+  if (!sameId(idOf(now), idOf(original) ?? "")) throw new TypeError("An edited item must keep its ID.");
+  return withEdits(original, was, now);
 }

@@ -1,8 +1,9 @@
 // Everything that `todoitems-client/offline` and `todoitems/offline` export.
 
 export { indexedDbStorage } from "./indexed-db-storage.ts";
+export type { OfflineStorage } from "./kept-list.ts";
+export type { OfflineListOptions } from "./offline-engine.ts";
 export { OfflineList } from "./offline-list.ts";
-export type { OfflineListOptions } from "./offline-options.ts";
 export type {
   Conflict,
   OfflineItem,
@@ -11,5 +12,4 @@ export type {
   PendingEdit,
   Resolution,
 } from "./offline-snapshot.ts";
-export { type OfflineStorage, UnreadableValueError } from "./offline-storage.ts";
 export type { EditProblem } from "./outbox.ts";

@@ -16,7 +16,7 @@ export interface Edit {
   readonly mine?: string | undefined;
   /** The ETag of `base`. Undefined if an earlier edit must be stored first, or if the server has no ETags. */
   readonly etag?: string | undefined;
-  /** The store that the edit was made for. Undefined if the user has not been connected to any yet. */
+  /** The store that the edit was made for. Undefined if the user was not connected to any yet: then it is for any. */
   readonly epoch?: string | undefined;
   /** True if an attempt to send the edit may have been stored, and nobody knows. Such an edit must not change. */
   readonly sent: boolean;
@@ -36,16 +36,9 @@ export interface EditProblem {
 
 export type Outbox = readonly Edit[];
 
-function lastEdit(outbox: Outbox, id: string): Edit | undefined {
-  return outbox.filter((edit) => edit.id === id).at(-1);
-}
-
-export function replaced(outbox: Outbox, next: Edit): Outbox {
-  return outbox.map((edit) => (edit.number === next.number ? next : edit));
-}
-
-export function without(outbox: Outbox, dropped: Edit): Outbox {
-  return outbox.filter((edit) => edit.number !== dropped.number);
+/** Replaces an edit, or drops it if there is nothing in its place. */
+export function replaced(outbox: Outbox, { number }: Edit, next: Edit | undefined): Outbox {
+  return outbox.flatMap((edit) => (edit.number === number ? (next ?? []) : edit));
 }
 
 /** What the user does to an item, and what the user saw. */
@@ -53,30 +46,34 @@ export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "etag" | "is
 
 /** Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. */
 export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "number" | "epoch">): Outbox {
-  const last = lastEdit(outbox, edit.id);
+  const last = outbox.filter(({ id }) => id === edit.id).at(-1);
   if (!last) return [...outbox, { ...edit, sent: false }];
   const isOpen = !last.sent && !last.theirs && last.kind !== "remove" && edit.kind !== "add";
-  // The earlier edit must be stored first, and only then is the ETag of its result known.
-  if (!isOpen) return [...outbox, { ...edit, etag: undefined, sent: false }];
+  // The earlier edit must be stored first, and only then is the ETag of its result known. Both are for the same store,
+  // because the user has seen the later one on top of the earlier one.
+  const later = { ...edit, etag: undefined, epoch: last.epoch ?? edit.epoch, sent: false };
+  if (!isOpen) return [...outbox, later];
   if (edit.kind === "remove") {
-    const rest = without(outbox, last);
+    const rest = replaced(outbox, last, undefined);
     // An item that was to be created again under its ID may be there by now. Then it is compared before it is removed.
-    if (last.kind === "add") return last.isOwnId ? rest : [...rest, { ...edit, etag: undefined, sent: false }];
-    return replaced(outbox, { ...last, kind: "remove", mine: undefined, problem: undefined });
+    if (last.kind === "add") return last.isOwnId ? rest : [...rest, later];
+    return replaced(outbox, last, { ...last, kind: "remove", mine: undefined, problem: undefined });
   }
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
-  if (last.kind === "change" && sameFields(last.base ?? "{}", mine)) return without(outbox, last);
-  return replaced(outbox, { ...last, mine, problem: undefined });
+  if (last.kind === "change" && sameFields(last.base ?? "{}", mine)) return replaced(outbox, last, undefined);
+  return replaced(outbox, last, { ...last, mine, epoch: last.epoch ?? edit.epoch, problem: undefined });
 }
 
 /**
- * Compares a `change` or a `remove` with the state of its item now, undefined if the item is gone. Returns the edit to
- * send next, with a conflict if somebody must decide, or undefined if there is nothing left to send.
+ * Compares an edit with the state of its item now, undefined if the item is gone. Returns the edit to send next, with a
+ * conflict if somebody must decide, or undefined if there is nothing left to send. An `add` gets here only if its ID is
+ * taken.
  */
 export function reconciled(edit: Edit, now: ItemState | undefined, mayBeStored: boolean): Edit | undefined {
+  if (edit.kind === "add" && edit.isOwnId) return undefined;
   const conflict = { ...edit, sent: false, problem: undefined, theirs: now ?? {} };
   if (now?.json === undefined) return edit.kind === "remove" ? undefined : conflict;
-  const base = edit.base ?? now.json;
+  const base = edit.base ?? "{}";
   if (edit.kind === "remove") {
     if (mayBeStored || !sameFields(base, now.json)) return conflict;
     return { ...edit, base: now.json, etag: now.etag, sent: false };
@@ -84,7 +81,7 @@ export function reconciled(edit: Edit, now: ItemState | undefined, mayBeStored: 
   const merge = mergeFields(base, edit.mine ?? "", now.json);
   if (merge.isDone) return undefined;
   // If an earlier attempt was stored, somebody has put the old value back. Nobody can tell, so somebody must decide.
-  if (mayBeStored || merge.conflicts.length > 0) return { ...conflict, mine: merge.json, base };
+  if (mayBeStored || edit.kind === "add" || merge.conflicts.length > 0) return { ...conflict, mine: merge.json };
   return { ...edit, base: now.json, mine: merge.json, etag: now.etag, sent: false, problem: undefined };
 }
 
@@ -100,8 +97,11 @@ export function insisted(edit: Edit, mine: string | undefined): Edit {
 }
 
 /** The texts of the items with the edits on top, by ID, in the order of the list. New items come last. */
-export function overlaid(items: ReadonlyMap<string, ItemState>, outbox: Outbox): ReadonlyMap<string, string> {
-  const shown = new Map(Array.from(items, ([id, { json = "" }]) => [id, json]));
+export function overlaid(
+  items: readonly { readonly id: string; readonly json: string }[],
+  outbox: Outbox,
+): ReadonlyMap<string, string> {
+  const shown = new Map(items.map(({ id, json }) => [id, json]));
   for (const { id, kind, base, mine = "", theirs } of outbox) {
     const before = shown.get(id);
     // If a removal is in conflict, the item stays visible until somebody has decided.

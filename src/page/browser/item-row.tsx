@@ -86,7 +86,7 @@ function row({ item, state, readOnly, actions }: ItemRowProps) {
           Not saved
         </button>
       )}
-      {(state === "waiting" || state === "sending" || state === "held") && <span class="unsent">Not sent yet</span>}
+      {(state === "waiting" || state === "held") && <span class="unsent">Not sent yet</span>}
       {!readOnly && (
         <button
           type="button"
