@@ -14,7 +14,7 @@ import type {
 } from "./client-options.ts";
 import type { NewItem, TodoItem } from "./codecs.ts";
 import { HttpError, hasStatus, PreconditionFailedError } from "./errors.ts";
-import { hasId, idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
+import { idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
 import type { Reply } from "./reply.ts";
 import { backoffMs, pause, Requester } from "./requester.ts";
@@ -69,14 +69,14 @@ export class TodoClient<Item = TodoItem> {
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.requester.options.codec.stringify(item);
     const object = readObject(given);
-    const id = idIn(object) ?? this.requester.options.newId();
-    const isGiven = hasId(object);
-    const json = isGiven ? given : withId(object, id);
+    const givenId = idIn(object);
+    const id = givenId ?? this.requester.options.newId();
+    const json = givenId === undefined ? withId(object, id) : given;
     // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
     // just now is already taken, the browser's first attempt probably created the item. Then compare the stored item
     // with ours, as after a lost reply.
     return this.requester.retrying(options, (replyWasLost) =>
-      this.#createOnce(id, json, replyWasLost || !isGiven, options),
+      this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
     );
   }
 
