@@ -1,7 +1,7 @@
 // Sends requests: builds addresses, adds credentials, turns error statuses into errors, and retries.
 
-import { parseAddress } from "./address.ts";
-import { basic, type Credentials } from "./basic.ts";
+import { serviceRoot } from "./address.ts";
+import { basic } from "./basic.ts";
 import type { RequestOptions, RetryOptions, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { plainValues } from "./codecs.ts";
 import { HttpError, InvalidResponseError, isPassing, PreconditionFailedError, reasonOf } from "./errors.ts";
@@ -24,7 +24,6 @@ export class Requester<Item> {
   readonly options: Options<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
-  readonly addressCredentials: Credentials | undefined;
   /**
    * Whether the bodies of replies arrive piece by piece. In React Native, they do not: a reply that never ends never
    * arrives. Undefined until the first reply has shown it.
@@ -32,7 +31,7 @@ export class Requester<Item> {
   streams: boolean | undefined;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {
-    const { root, credentials } = parseAddress(baseUrl);
+    const root = serviceRoot(baseUrl);
     this.options = {
       form: options.form ?? "b",
       codec: options.codec ?? plainValues<Item>(),
@@ -43,7 +42,6 @@ export class Requester<Item> {
       newId: options.newId ?? newId,
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     };
-    this.addressCredentials = credentials;
     this.listUrl = `${root}api/todoitems/`;
     this.feedUrl = `${root}changes`;
   }
@@ -138,8 +136,7 @@ export class Requester<Item> {
     if (body !== undefined) all.set("Content-Type", "application/json");
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
     const { credentials } = this.options;
-    const given = typeof credentials === "function" ? await credentials() : credentials;
-    const used = given ?? this.addressCredentials;
+    const used = typeof credentials === "function" ? await credentials() : credentials;
     if (used) all.set("Authorization", basic(used));
     return all;
   }
