@@ -50,7 +50,15 @@ export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
 
-export interface ErrorReply {
+/** What a response with an error status says. */
+export type ErrorReply = Pick<HttpError, "status" | "code" | "detail" | "retryAfterMs" | "hadCredentials">;
+
+/**
+ * The server answered with an error status. A redirect is an error too, with the code `Redirect`: following it could
+ * turn a POST into a GET. Browsers report its status as 0.
+ */
+export class HttpError extends TodoClientError {
+  override readonly name: string = "HttpError";
   readonly status: number;
   /** A stable code for programs, if the server sends one. */
   readonly code: string | undefined;
@@ -59,19 +67,6 @@ export interface ErrorReply {
   /** How long to wait before the next attempt, if the server says so. */
   readonly retryAfterMs: number | undefined;
   /** True if the request had credentials. If the status is 401, they are wrong. */
-  readonly hadCredentials: boolean;
-}
-
-/**
- * The server answered with an error status. A redirect is an error too, with the code `Redirect`: following it could
- * turn a POST into a GET. Browsers report its status as 0.
- */
-export class HttpError extends TodoClientError implements ErrorReply {
-  override readonly name: string = "HttpError";
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly detail: string;
-  readonly retryAfterMs: number | undefined;
   readonly hadCredentials: boolean;
 
   constructor(request: RequestName, reply: ErrorReply) {

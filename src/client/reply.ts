@@ -42,12 +42,6 @@ export class Reply {
     return (this.#response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   }
 
-  /** The size of the body, if the server states it and does not compress the body. */
-  get #bytesTotal(): number | undefined {
-    const { headers } = this.#response;
-    return headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
-  }
-
   /**
    * False if the body can only be read as one text, as in React Native. There, a reply that never ends never arrives.
    * Only a reply that has a body shows it.
@@ -61,7 +55,9 @@ export class Reply {
    * connection closes.
    */
   async *texts(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<string> {
-    const total = this.#bytesTotal;
+    const { headers } = this.#response;
+    // The size that the server states is another one if it compresses the body.
+    const total = headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
     let bytes = 0;
     const arrived = (count: number) => {
       bytes += count;

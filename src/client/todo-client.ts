@@ -199,26 +199,15 @@ export class TodoClient<Item = TodoItem> {
       const reply = await this.requester.send({ method: "GET", url: this.requester.itemUrl(id), signal });
       return { reply, json: await reply.text(), etag: reply.etag };
     } catch (error) {
-      if (!offersNoSuchRequest(error)) throw error;
+      // The specification does not require the request for one item. But a 404 with this code means that the server
+      // offers the request and has no item with this ID.
+      if (!hasStatus(error, 404, 405) || error.code === "RecordNotFound") throw error;
       const reply = await this.requester.list({ signal });
-      for await (const json of reply.objects())
-        if (
-          sameId(
-            readResponse(reply.request, () => idOf(json)),
-            id,
-          )
-        )
-          return { reply, json, etag: undefined };
+      for await (const json of reply.objects()) {
+        const found = readResponse(reply.request, () => idOf(json));
+        if (sameId(found, id)) return { reply, json, etag: undefined };
+      }
       throw new HttpError(error, { ...error, status: 404 });
     }
   }
-}
-
-/**
- * True if the error may mean that the server does not offer the request for a single item. The specification does not
- * require that request. But a 404 with the code `RecordNotFound` means that the server offers the request and has no
- * item with this ID.
- */
-function offersNoSuchRequest(error: unknown): error is HttpError {
-  return hasStatus(error, 405) || (hasStatus(error, 404) && error.code !== "RecordNotFound");
 }

@@ -29,6 +29,11 @@ export interface WatchedItem<Item> {
   readonly position: number;
 }
 
+/**
+ * A `snapshot` is the whole list. Its items replace everything that earlier events said. It comes first, unless the
+ * server can continue from `since`. It comes again whenever changes may have been missed. If the server has no change
+ * feed, it comes whenever the list has changed. `changed`: an item was created or replaced.
+ */
 export type WatchEvent<Item> = {
   /**
    * A later `watch({ since: token })` continues after this event. It may repeat changes that arrived together with it.
@@ -36,13 +41,7 @@ export type WatchEvent<Item> = {
    */
   readonly token: string | undefined;
 } & (
-  | /**
-   * The whole list. Its items replace everything that earlier events said. This event comes first, unless the server can
-   * continue from `since`. It comes again whenever changes may have been missed. If the server has no change feed, it
-   * comes whenever the list has changed.
-   */
-  { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
-  /** An item was created or replaced. */
+  | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
   | ({ readonly kind: "changed" } & WatchedItem<Item>)
   | { readonly kind: "removed"; readonly id: string }
 );
@@ -68,13 +67,11 @@ export interface ListChange {
 
 export type WatchState =
   /**
-   * Connected to the change feed. `epoch` is the name of the store's history. If it changes, the store was replaced by
-   * another one, or restored to an older state.
+   * `live`: connected to the change feed. `polling`: the changes are requested every `pollMs` or, if the server has no
+   * change feed, the list. Then there is no `epoch`. That is the name of the store's history: if it changes, the store
+   * was replaced by another one, or restored to an older state.
    */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
-  /**
-   * The changes are requested every `pollMs` or, if the server has no change feed, the list. Then there is no `epoch`.
-   */
   | { readonly kind: "polling"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The connection is lost; the next attempt is in `retryInMs`. */
   | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
