@@ -5,7 +5,7 @@ import { withId } from "../items/todo-item.ts";
 import type { NewItem } from "./codecs.ts";
 import { isNotKept } from "./edit-sender.ts";
 import { isPassing } from "./errors.ts";
-import { hasId, idIn, readObject } from "./item-text.ts";
+import { idIn, readObject } from "./item-text.ts";
 import type { OfflineStorage } from "./kept-list.ts";
 import { OfflineEngine, type OfflineListOptions } from "./offline-engine.ts";
 import { decided, edited, emptySnapshot, type OfflineSnapshot, type Resolution } from "./offline-snapshot.ts";
@@ -54,7 +54,7 @@ export class OfflineList<Item> {
   async add(item: NewItem<Item>): Promise<string> {
     const { codec, newId } = this.#client.requester.options;
     const object = readObject(codec.stringify(item));
-    const given = hasId(object) ? idIn(object) : undefined;
+    const given = idIn(object);
     const id = given ?? newId();
     const mine = given === undefined ? withId(object, id) : object.text;
     await this.#edit(
@@ -206,5 +206,5 @@ function nameOf<Item>({ requester }: TodoClient<Item>, { name }: OfflineListOpti
   if (name !== undefined) return name;
   if (typeof credentials === "function")
     throw new TypeError("The client's credentials are a function. Say whose list this is, with the option name.");
-  return (credentials ?? requester.addressCredentials)?.username ?? "";
+  return credentials?.username ?? "";
 }
