@@ -14,6 +14,7 @@ export const command = defineCommand(
     parameters: "",
     summary: "show the development certificate authority, and make it if there is none",
     flags: [],
+    example: "certificate",
   },
   async (_args, environment) => {
     const opened = await openDevelopmentCertificate(environment).catch((error: unknown) => {

@@ -2,6 +2,7 @@
 // It changes nothing.
 // Why: docs/decisions/0078-doctor.md
 
+import { styleText } from "node:util";
 import { StoreError } from "../collection/engine.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { isSystemError } from "../files/system-reason.ts";
@@ -10,7 +11,7 @@ import { CertificateError } from "../serve/certificate-files.ts";
 import { readSettings } from "../serve/settings.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { printable, styleOf } from "../terminal/text.ts";
+import { printable } from "../terminal/text.ts";
 import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import type { Command } from "./command-line/command.ts";
 import { describeFailure } from "./command-line/failure.ts";
@@ -30,13 +31,14 @@ export const command: Command = {
   flags: [...settingFlags, { ...jsonFlag, meaning: "print the findings as JSON" }],
   notes:
     "Give the flags and the environment of the service, and run it as the user of the service, which may be running. Exit codes: 0 nothing failed, 1 something failed.",
+  example: "doctor --auth writes --users users.txt",
   async run(args, environment) {
     const serveArgs = args.filter((word) => word !== "--json");
     const findings = await examine(serveArgs, environment);
     const has = (one: Verdict) => findings.some(({ verdict }) => verdict === one);
     const worst = has("fail") ? "fail" : has("warn") ? "warn" : "pass";
     const isJson = serveArgs.length < args.length;
-    await printLine(isJson ? JSON.stringify({ verdict: worst, findings }) : table(findings, environment));
+    await printLine(isJson ? JSON.stringify({ verdict: worst, findings }) : table(findings));
     return worst === "fail" ? 1 : 0;
   },
 };
@@ -66,9 +68,8 @@ async function findingsOf(check: Check, subject: Subject): Promise<readonly Find
   }
 }
 
-function table(findings: readonly AreaFinding[], environment: Environment): string {
-  const style = styleOf(process.stdout, environment);
-  const paint = { pass: style.green, warn: style.yellow, fail: style.red };
+function table(findings: readonly AreaFinding[]): string {
+  const colours = { pass: "green", warn: "yellow", fail: "red" } as const;
   const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
   const rows = labelledRows(
     findings.map(({ area, verdict, text, hint }) => [
@@ -76,7 +77,7 @@ function table(findings: readonly AreaFinding[], environment: Environment): stri
       [printable(text), ...(hint === undefined ? [] : [`→ ${printable(hint)}`])].join("\n"),
     ]),
     widthOf(process.stdout),
-    (label) => label.replace(/^(?:pass|warn|fail)/, (verdict) => paint[verdict as Verdict](verdict)),
+    (label) => label.replace(/^(?:pass|warn|fail)/, (verdict) => styleText(colours[verdict as Verdict], verdict)),
   );
   return [...rows, "", `${count("pass")} passed, ${count("warn")} to look at, ${count("fail")} failed`].join("\n");
 }

@@ -24,7 +24,7 @@ export const command: Command = {
   flags: settingFlags.filter(({ name }) => ["host", "port", "https-port"].includes(name)),
   notes:
     "Without URL, it finds the address from the settings of serve, in flags and environment variables. TODOITEMS_SERVER is not one of them. Exit codes: 0 the service is ready, 1 it is not ready or does not respond, 2 usage error.",
-  example: "healthcheck --port 8080",
+  example: "healthcheck http://127.0.0.1:5000/",
   async run(args, environment) {
     const { positionals, problems } = parseFlags(settingFlags, args);
     const [named, unexpected] = positionals;

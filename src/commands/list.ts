@@ -1,10 +1,11 @@
 // `todoitems list`: prints the items as a table or as JSON lines.
 
+import { styleText } from "node:util";
 import { idOf } from "../client/item-text.ts";
 import { scanObject } from "../items/json-text.ts";
 import { knownFields, textOf } from "../items/known-fields.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { padEnd, printable, shorten, styleOf } from "../terminal/text.ts";
+import { padEnd, printable, shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
 import type { Arguments } from "./command-line/command.ts";
 import { UsageError } from "./command-line/errors.ts";
@@ -26,8 +27,9 @@ export const command = defineClientCommand(
     ],
     notes:
       "The table has a tick for what is done, the beginning of the ID, the name and the notes. --json prints every item in full, one per line.",
+    example: "list --open --search milk",
   },
-  async (client, args, environment) => {
+  async (client, args) => {
     const isWanted = filterOf(args);
     if (args.has("json")) {
       for await (const json of client.items()) if (isWanted(json)) await printLine(json);
@@ -39,10 +41,9 @@ export const command = defineClientCommand(
       remark(all.length === 0 ? `There are no items yet. Add one with: ${asTyped("add NAME")}` : "No item matches.");
       return;
     }
-    const style = styleOf(process.stdout, environment);
     const [header = "", ...lines] = tableOf(all, items, widthOf(process.stdout));
-    await printLine(style.bold(header));
-    for (const line of lines) await printLine(line.startsWith("✓") ? style.dim(line) : line);
+    await printLine(styleText("bold", header));
+    for (const line of lines) await printLine(line.startsWith("✓") ? styleText("dim", line) : line);
   },
 );
 

@@ -13,6 +13,7 @@ export const command: Command = {
   flags: settingFlags,
   notes:
     "Every flag can be set with an environment variable: TODOITEMS_READ_ONLY=on is the same as --read-only. If both are given, the flag counts. The value of a switch is on (or true, yes, 1) or off (or false, no, 0).",
+  example: "serve --store sqlite:team.db --auth writes --users users.txt",
   async run(args, environment) {
     const exitCode = await serve(args, environment, connectionVariables);
     leaveTerminal();

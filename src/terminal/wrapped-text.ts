@@ -1,6 +1,8 @@
 // Fits text to the width of the terminal. Lines break between words. If a text has a label on its left, the text stays
 // in one column beside it.
 
+import { padEnd } from "./text.ts";
+
 /** How many columns a line may have. Without a terminal there is no limit. */
 export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
@@ -35,10 +37,10 @@ export function labelledRows(
   columns: number,
   paintLabel = (label: string) => label,
 ): string[] {
-  const width = Math.max(0, ...rows.map(([label]) => label.length));
+  const width = Math.max(0, ...rows.map(([label]) => Bun.stringWidth(label)));
   const indentation = " ".repeat(width + 4);
   return rows.map(([label, text]) => {
     const wrapped = wrap(text, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
-    return `  ${paintLabel(label.padEnd(width))}  ${wrapped}`;
+    return `  ${paintLabel(padEnd(label, width))}  ${wrapped}`;
   });
 }

@@ -88,7 +88,9 @@ test("a service that is not there gives exit code 3, and the message says how to
   expect(await runHere(["list", "--server", "127.0.0.1:1"])).toEqual({
     exitCode: 3,
     stdout: "",
-    stderr: expect.stringMatching(/^error: Nothing answers at http:\/\/127\.0\.0\.1:1\/ .*todoitems serve/),
+    stderr: expect.stringMatching(
+      /^error: http:\/\/127\.0\.0\.1:1\/ cannot be reached \(\w+\)\. Start .* todoitems serve, or/,
+    ),
   });
 });
 
@@ -145,13 +147,8 @@ describe("a hostile or foreign server", () => {
 
   for (const [what, given, exitCode, message] of [
     ["a web page", () => new Response("<html>"), 1, "is not that of a to-do service"],
-    [
-      "a 404 of another server",
-      () => new Response("", { status: 404 }),
-      1,
-      "(status 404) is not that of a to-do service",
-    ],
-    ["a proxy without its service", () => new Response("", { status: 502 }), 3, "cannot be reached"],
+    ["a 404 of another server", () => new Response("", { status: 404 }), 1, "is not that of a to-do service"],
+    ["a proxy without its service", () => new Response("", { status: 502 }), 3, "cannot be reached (status 502)"],
   ] as const)
     test(`${what} is told apart from a service`, async () => {
       respond = given;

@@ -141,7 +141,7 @@ describe("an ID", () => {
 test("show prints every field, and keeps the quotes of a text that would look like another value", async () => {
   await commandLine.store(item(ids.one, '"Name":"a\\u202eb","n":1.50,"text":"1.50","deep":{"a":[1]}'));
   expect(await run("show", "1111")).toBe(
-    `ID    ${ids.one}\nName  a�b\nn     1.50\ntext  "1.50"\ndeep  {\n        "a": [\n          1\n        ]\n      }\n`,
+    `  ID    ${ids.one}\n  Name  a�b\n  n     1.50\n  text  "1.50"\n  deep  {\n          "a": [\n            1\n          ]\n        }\n`,
   );
   expect(await run("show", "1111", "--json")).toBe(`${(await stored()).slice(1, -1)}\n`);
 });

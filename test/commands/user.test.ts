@@ -70,7 +70,7 @@ describe("todoitems user", () => {
 
   for (const [args, exitCode, message] of [
     [[], 2, "Missing argument: add|remove|list"],
-    [["fly"], 2, "fly: expected one of add, remove, list."],
+    [["fly"], 2, "fly: expected one of add, remove, list"],
     [["add"], 2, "Missing argument: NAME"],
     [["list", "ann"], 2, "list takes no name"],
     [["add", "ann", "password"], 2, "Unexpected argument"],
