@@ -22,13 +22,13 @@ export const command = defineCommand(
     });
     if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.`);
     const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(opened.authorityCert));
-    const rows: readonly (readonly [string, string])[] = [
-      ["File", opened.authorityCert],
-      ["Name", subject],
-      ["Valid until", validTo],
-      ["SHA-256", fingerprint256],
-      ["Vouches for", opened.names.join(", ")],
-    ];
+    const rows = Object.entries({
+      File: opened.authorityCert,
+      Name: subject,
+      "Valid until": validTo,
+      "SHA-256": fingerprint256,
+      "Vouches for": opened.names.join(", "),
+    });
     await printLine(labelledRows(rows, widthOf(process.stdout)).join("\n"));
   },
 );

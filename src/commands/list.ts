@@ -8,7 +8,6 @@ import { asTyped } from "../terminal/program-name.ts";
 import { padEnd, printable, shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
 import type { Arguments } from "./command-line/command.ts";
-import { UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { isDone } from "./items/fields.ts";
 import { distinctLength } from "./items/find-items.ts";
@@ -48,7 +47,6 @@ export const command = defineClientCommand(
 );
 
 function filterOf(args: Arguments): (json: string) => boolean {
-  if (args.has("open") && args.has("done")) throw new UsageError("--open and --done exclude each other. Use one.");
   const text = args.text("search")?.toLowerCase();
   return (json) => {
     if (args.has("open") && isDone(json)) return false;
@@ -68,19 +66,19 @@ function tableOf(all: readonly string[], items: readonly string[], width: number
   const rows = items.map((json) => {
     const { name, notes, done } = knownFields(scanObject(json));
     const id = printable(idOf(json)?.slice(0, length) ?? "");
-    return {
-      tick: done ? "✓" : " ",
-      id,
-      name: shorten(printable(name), Math.floor(width / 2)),
-      notes: printable(notes),
-    };
+    return [done ? "✓" : " ", id, shorten(printable(name), Math.floor(width / 2)), printable(notes)];
   });
-  const hasNotes = rows.some(({ notes }) => notes !== "");
-  const table = [{ tick: "✓", id: "ID", name: "Name", notes: hasNotes ? "Notes" : "" }, ...rows];
-  const widest = (column: "id" | "name") =>
-    table.reduce((most, row) => Math.max(most, Bun.stringWidth(row[column])), 0);
-  const [ids, names] = [widest("id"), widest("name")];
-  return table.map(({ tick, id, name, notes }) =>
-    shorten(`${tick}  ${padEnd(id, ids)}  ${padEnd(name, names)}  ${notes}`.trimEnd(), width),
+  const table = [["✓", "ID", "Name", "Notes"], ...rows];
+  const widths = [0, 1, 2, 3].map((column) =>
+    table.reduce((most, row) => Math.max(most, Bun.stringWidth(row[column] ?? "")), 0),
+  );
+  return table.map((row) =>
+    shorten(
+      row
+        .map((cell, column) => padEnd(cell, widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+      width,
+    ),
   );
 }

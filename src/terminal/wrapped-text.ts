@@ -12,8 +12,7 @@ const narrowestWrap = 20;
 
 /**
  * Breaks lines between words, so that none has more than this many columns. The rest of a broken line gets the same
- * indentation. A word that is too long is left for the terminal to break. If there is very little room, whole lines are
- * left to the terminal.
+ * indentation. A word that is too long is left for the terminal to break, and so is a line if there is little room.
  */
 export function wrap(text: string, columns: number): string {
   if (columns === Number.POSITIVE_INFINITY) return text;
@@ -22,8 +21,8 @@ export function wrap(text: string, columns: number): string {
     .map((line) => {
       const words = line.trimStart();
       const indentation = " ".repeat(line.length - words.length);
-      if (columns - indentation.length < narrowestWrap) return line;
-      return indentation + Bun.wrapAnsi(words, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
+      const room = Math.max(narrowestWrap, columns - indentation.length);
+      return indentation + Bun.wrapAnsi(words, room).replaceAll("\n", `\n${indentation}`);
     })
     .join("\n");
 }

@@ -81,7 +81,7 @@ test("an address may be a URL, a host with a port, or a port of this machine", (
     ["5055", "http://127.0.0.1:5055/"],
   ] as const)
     expect(parseServer(text).href).toBe(url);
-  for (const text of ["ftp://x", "http://", "99999"]) expect(() => parseServer(text, "--server")).toThrow(text);
+  for (const text of ["ftp://x", "http://", "99999"]) expect(() => parseServer(text)).toThrow(text);
 });
 
 test("a service that is not there gives exit code 3, and the message says how to start it", async () => {

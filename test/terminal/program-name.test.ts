@@ -48,8 +48,8 @@ test("a text in a command that is shown is one word of the shell, and has quotat
     "milk",
     "Straße",
     "Price:=1.50",
-    '"Buy milk"',
-    `"it's"`,
+    "'Buy milk'",
+    "'it'\\''s'",
     "'$5'",
   ]);
 });

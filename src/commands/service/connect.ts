@@ -29,7 +29,7 @@ export function defineClientCommand(
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
 async function connect(args: Arguments, environment: Environment): Promise<TodoClient<string>> {
   const read = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
-  const server = parseServer(read("server") ?? "http://127.0.0.1:5000/", "--server");
+  const server = parseServer(read("server") ?? "http://127.0.0.1:5000/");
   const form = read("form") ?? "b";
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
   const username = read("user");
@@ -48,7 +48,9 @@ async function credentialsOf(
   environment: Environment,
 ): Promise<Credentials> {
   if (username.includes(":")) throw new UsageError(`The user name ${username} contains a colon. No user name does.`);
-  const password = passwordFile === undefined ? environment["TODOITEMS_PASSWORD"] : firstLine(passwordFile);
+  // Some editors put a byte-order mark before the text, which the decoder leaves out.
+  const text = passwordFile === undefined ? undefined : new TextDecoder().decode(readFileSync(passwordFile));
+  const password = text?.split(/\r?\n/)[0] ?? environment["TODOITEMS_PASSWORD"];
   if (password) return { username, password };
   if (!process.stdin.isTTY)
     throw new UsageError(
@@ -56,11 +58,6 @@ async function credentialsOf(
     );
   const { askPassword } = await import("./password.ts");
   return { username, password: await askPassword(username, false) };
-}
-
-/** Some editors put a byte-order mark before the text, which the decoder leaves out. */
-function firstLine(path: string): string {
-  return new TextDecoder().decode(readFileSync(path)).split(/\r?\n/)[0] ?? "";
 }
 
 /**
