@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NetworkError } from "../../src/client/errors.ts";
 import { describeFailure } from "../../src/commands/command-line/failure.ts";
 import { parseServer } from "../../src/commands/service/server-address.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -94,14 +93,7 @@ test("a service that is not there gives exit code 3, and the message says how to
   });
 });
 
-test("every kind of failure is told in words for people", () => {
-  const request = { method: "GET", url: "https://todo.example/api/todoitems/" };
-  const cause = Object.assign(new Error("x"), { code: "ERR_TLS_CERT_ALTNAME_INVALID" });
-  expect(describeFailure(new NetworkError(request, "x", { cause }))).toEqual({
-    exitCode: 3,
-    message: expect.stringContaining("The certificate of https://todo.example/ is not trusted"),
-  });
-  expect(describeFailure(new NetworkError(request, "x"))).toMatchObject({ exitCode: 3 });
+test("an error that no user can fix is called a defect, with its details", () => {
   expect(describeFailure(new RangeError("oops")).message).toMatch(/^This is a defect.*\nRangeError: oops/);
 });
 

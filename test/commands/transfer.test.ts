@@ -1,13 +1,9 @@
 // `todoitems export` and `import`, and the formats that they read and write.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { jsonText } from "../../src/client/codecs.ts";
-import { TodoClient } from "../../src/client/todo-client.ts";
-import { describeFailure } from "../../src/commands/command-line/failure.ts";
 import { readCsv, writeCsv } from "../../src/commands/transfer/csv.ts";
-import { importItems } from "../../src/commands/transfer/import-run.ts";
 import { ItemHash } from "../../src/commands/transfer/item-hash.ts";
 import { scanObject } from "../../src/items/json-text.ts";
 import { runProgram } from "../program.ts";
@@ -94,7 +90,6 @@ describe("import", () => {
     expect(await commandLine.service.list()).toBe(`[${all.slice(0, 3).join(",")}]`);
     expect((await importText("items.ndjson", all.join("\n"))).stderr).toContain("3 created, 3 present");
     expect(await commandLine.service.list()).toBe(`[${all.join(",")}]`);
-    expect(existsSync(commandLine.path("items.ndjson.import-progress"))).toBe(false);
   });
 
   test("gives an item without an ID the same ID in every run, and two equal items two IDs", async () => {
@@ -122,15 +117,9 @@ describe("import", () => {
   });
 
   test("a service that does not respond gives exit code 3, and the advice to run it again", async () => {
-    const client = new TodoClient("http://127.0.0.1:1/", { codec: jsonText, retry: { limit: 0 } });
-    const items = pieces(item(ids.one));
-    const texts = (async function* () {
-      for await (const text of items) yield { text, place: "item 1" };
-    })();
-    const failure = await importItems(client, texts, "fail", () => {}).catch(describeFailure);
-    expect(failure).toMatchObject({
+    expect(await importText("items.json", `[${item(ids.one)}]`, "--server", "127.0.0.1:1")).toMatchObject({
       exitCode: 3,
-      message: expect.stringMatching(/\nStopped after item 0: .* run the same command again/),
+      stderr: expect.stringMatching(/\nStopped after item 0: .* run the same command again/),
     });
   });
 
