@@ -47,16 +47,12 @@ export const command = defineClientCommand(
 );
 
 function filterOf(args: Arguments): (json: string) => boolean {
-  const text = args.text("search")?.toLowerCase();
+  const text = args.text("search")?.toLowerCase() ?? "";
   return (json) => {
     if (args.has("open") && isDone(json)) return false;
     if (args.has("done") && !isDone(json)) return false;
-    return (
-      text === undefined ||
-      scanObject(json)
-        .entries()
-        .some(([, value]) => textOf(value).toLowerCase().includes(text))
-    );
+    const fields = scanObject(json).entries();
+    return fields.some(([, value]) => textOf(value).toLowerCase().includes(text));
   };
 }
 

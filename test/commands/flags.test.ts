@@ -14,7 +14,7 @@ test("each command is in the file of its name and in the documents, and each fil
   expect(names.sort()).toEqual([...commandNames].sort());
   expect((await allCommands()).map(({ name }) => name)).toEqual(commandNames);
   const document = readFileSync(join(projectFolder, "docs/command-line.md"), "utf8");
-  for (const name of names) expect(document).toMatch(new RegExp(`\`(todoitems )?${name}[ \`]`));
+  expect(names.filter((name) => !new RegExp(`\`(todoitems )?${name}[ \`]`).test(document))).toEqual([]);
 });
 
 test("the words that people type work", async () => {
