@@ -6,7 +6,7 @@ import { makePrivateFile, modeLike } from "../../files/private-file.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
 import { outputError } from "../command-line/output.ts";
-import { unwritable } from "../files/unwritable.ts";
+import { unwritable, withCleanUp } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
 import type { ItemFormat } from "./item-formats.ts";
 
@@ -26,8 +26,9 @@ export async function writeItems(
     return;
   }
   const partial = `${path}.partial`;
-  try {
-    rmSync(partial, { force: true });
+  const removePartial = () => rmSync(partial, { force: true });
+  const write = withCleanUp(removePartial, async () => {
+    removePartial();
     makePrivateFile(partial);
     const file = openSync(partial, "w");
     try {
@@ -38,10 +39,10 @@ export async function writeItems(
     }
     chmodSync(partial, modeLike(path));
     renameSync(partial, path);
-  } catch (error) {
-    rmSync(partial, { force: true });
+  });
+  await write.catch((error: unknown) => {
     throw unwritable(path, error);
-  }
+  });
 }
 
 /** Joins texts to larger pieces. */
