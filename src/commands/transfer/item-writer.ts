@@ -4,7 +4,7 @@
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { makePrivateFile, modeLike } from "../../files/private-file.ts";
 import { outputError } from "../command-line/output.ts";
-import { unwritable } from "../files/unwritable.ts";
+import { unwritable, withCleanUp } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
 import { writeCsv } from "./csv.ts";
 import type { ItemFormat } from "./item-formats.ts";
@@ -15,10 +15,14 @@ export async function writeItems(
   format: ItemFormat,
   path: string | undefined,
 ): Promise<void> {
+  if (path === undefined)
+    return writeTexts(standardOutput, items, format).catch((error: unknown) => {
+      throw outputError(error);
+    });
   const partial = `${path}.partial`;
-  try {
-    if (path === undefined) return await writeTexts(standardOutput, items, format);
-    rmSync(partial, { force: true });
+  const removePartial = () => rmSync(partial, { force: true });
+  const write = withCleanUp(removePartial, async () => {
+    removePartial();
     makePrivateFile(partial);
     const file = openSync(partial, "w");
     try {
@@ -29,11 +33,10 @@ export async function writeItems(
     }
     chmodSync(partial, modeLike(path));
     renameSync(partial, path);
-  } catch (error) {
-    if (path === undefined) throw outputError(error);
-    rmSync(partial, { force: true });
+  });
+  await write.catch((error: unknown) => {
     throw unwritable(path, error);
-  }
+  });
 }
 
 async function writeTexts(file: number, items: AsyncIterable<string>, format: ItemFormat): Promise<void> {
