@@ -41,8 +41,10 @@ export const command = defineClientCommand(
       return;
     }
     const [header = "", ...lines] = tableOf(all, items, widthOf(process.stdout));
-    await printLine(styleText("bold", header));
-    for (const line of lines) await printLine(line.startsWith("✓") ? styleText("dim", line) : line);
+    // The first call of `styleText` takes some milliseconds. Without a terminal, it would change nothing.
+    const paint: typeof styleText = process.stdout.isTTY ? styleText : (_style, text) => text;
+    await printLine(paint("bold", header));
+    for (const line of lines) await printLine(line.startsWith("✓") ? paint("dim", line) : line);
   },
 );
 
