@@ -12,5 +12,7 @@ export function serviceRoot(baseUrl: string | URL): string {
     throw new TypeError(
       "This is not the address of a service. It must begin with http:// or https://, or be relative to a page. Credentials are an option of the client.",
     );
-  return `${origin}${path.replace(/\/*$/, "").replace(/\/api(?:\/todoitems)?$/i, "")}/`;
+  let prefix = path;
+  while (prefix.endsWith("/")) prefix = prefix.slice(0, -1);
+  return `${origin}${prefix.replace(/\/api(?:\/todoitems)?$/i, "")}/`;
 }
