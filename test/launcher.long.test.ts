@@ -119,7 +119,9 @@ onLinux("a signal to stop", () => {
         const processes = [program.pid, ...descendantsOf(program.pid)];
         expect(processes.length).toBeGreaterThanOrEqual(3);
         process.kill(processes[index] ?? 0, signal);
-        expect(await program.stderrLine()).toContain(`${signal}: stopping after the requests in progress are answered`);
+        expect(await program.stderrLine()).toContain(
+          `${signal}: stopping after the responses to the requests in progress`,
+        );
         expect(await program.exited).toBe(0);
         started.pop();
         await eventually(() => !processes.some(isAlive));

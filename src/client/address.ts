@@ -1,36 +1,18 @@
-// Takes the address of a service apart. In React Native, `URL` has no setters and joins addresses as plain text. So
-// addresses are put together here without it.
+// Finds the root of a service in the address that somebody gives. In React Native, `URL` has no setters and joins
+// addresses as plain text. So addresses are put together without it.
 
-import type { Credentials } from "./basic.ts";
-
-export interface Address {
-  /** Ends with a slash. It has no credentials, no query and no path of the API. */
-  readonly root: string;
-  /** The credentials in the address. `fetch` refuses such an address, so they are sent in a header instead. */
-  readonly credentials: Credentials | undefined;
-}
-
-export function parseAddress(baseUrl: string | URL): Address {
+/** The address ends with a slash. It has no query and no path of the API. */
+export function serviceRoot(baseUrl: string | URL): string {
   // In a browser, the address may be relative to the page. Deno has a global `location` too, but its value is undefined.
   const location: unknown = Reflect.get(globalThis, "location");
   const { href } = new URL(String(baseUrl), location ? String(location) : undefined);
-  const parts = /^(https?:\/\/)(?:([^/?#]*)@)?([^/?#]+)([^?#]*)/i.exec(href);
-  if (!parts)
+  // `fetch` refuses an address that contains credentials.
+  const [, origin, path = ""] = /^(https?:\/\/[^/?#@]+)(?=[/?#]|$)([^?#]*)/i.exec(href) ?? [];
+  if (origin === undefined)
     throw new TypeError(
-      `${baseUrl} is not the address of a service: it must begin with http:// or https://, or be relative to a page.`,
+      "This is not the address of a service. It must begin with http:// or https://, or be relative to a page. Credentials are an option of the client.",
     );
-  const [, scheme = "", user, host = "", path = ""] = parts;
-  const prefix = withoutFinalSlashes(path).replace(/\/api(?:\/todoitems)?$/i, "");
-  return { root: `${scheme}${host}${prefix}/`, credentials: user ? parseUser(user) : undefined };
-}
-
-function parseUser(user: string): Credentials {
-  const [username = "", ...rest] = user.split(":");
-  return { username: decodeURIComponent(username), password: decodeURIComponent(rest.join(":")) };
-}
-
-function withoutFinalSlashes(path: string): string {
-  let end = path.length;
-  while (path[end - 1] === "/") end--;
-  return path.slice(0, end);
+  let prefix = path;
+  while (prefix.endsWith("/")) prefix = prefix.slice(0, -1);
+  return `${origin}${prefix.replace(/\/api(?:\/todoitems)?$/i, "")}/`;
 }

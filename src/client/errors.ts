@@ -35,26 +35,6 @@ export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";
 }
 
-/** The error for a request that got no response. */
-export function noAnswer(request: RequestName, cause: unknown): NetworkError {
-  return new NetworkError(request, `no answer: ${reasonOf(cause)}${originHint(request)}`, { cause });
-}
-
-/**
- * Advice in case the browser refused the request because of the page's origin. Empty outside a browser, or if the page
- * and the server have the same origin.
- */
-function originHint({ url }: RequestName): string {
-  const location: unknown = Reflect.get(globalThis, "location");
-  if (typeof location !== "object" || location === null) return "";
-  const origin = String(Reflect.get(location, "origin"));
-  if (url.startsWith(`${origin}/`)) return "";
-  // A page that was opened from a file has the origin `null`. `--cors` cannot allow this origin alone, so it has to
-  // allow all origins.
-  const allowed = origin === "null" ? '"*"' : origin;
-  return `. If the server is running, it may refuse web pages of other origins: start todoitems with --cors ${allowed}`;
-}
-
 /** The server was silent for longer than `timeoutMs`, or the change feed for a minute. */
 export class TimeoutError extends TodoClientError {
   override readonly name = "TimeoutError";
@@ -70,7 +50,15 @@ export class InvalidResponseError extends TodoClientError {
   override readonly name = "InvalidResponseError";
 }
 
-export interface ErrorReply {
+/** What a response with an error status says. */
+export type ErrorReply = Pick<HttpError, "status" | "code" | "detail" | "retryAfterMs" | "hadCredentials">;
+
+/**
+ * The server answered with an error status. A redirect is an error too, with the code `Redirect`: following it could
+ * turn a POST into a GET. Browsers report its status as 0.
+ */
+export class HttpError extends TodoClientError {
+  override readonly name: string = "HttpError";
   readonly status: number;
   /** A stable code for programs, if the server sends one. */
   readonly code: string | undefined;
@@ -78,28 +66,16 @@ export interface ErrorReply {
   readonly detail: string;
   /** How long to wait before the next attempt, if the server says so. */
   readonly retryAfterMs: number | undefined;
-}
-
-/**
- * The server answered with an error status. A redirect is an error too, with the code `Redirect`: following it could
- * turn a POST into a GET. Browsers report its status as 0.
- */
-export class HttpError extends TodoClientError implements ErrorReply {
-  override readonly name: string = "HttpError";
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly detail: string;
-  readonly retryAfterMs: number | undefined;
   /** True if the request had credentials. If the status is 401, they are wrong. */
   readonly hadCredentials: boolean;
 
-  constructor(request: RequestName, refusal: ErrorReply, hadCredentials = false) {
-    super(request, [String(refusal.status), refusal.detail].filter((part) => part !== "").join(", "));
-    this.status = refusal.status;
-    this.code = refusal.code;
-    this.detail = refusal.detail;
-    this.retryAfterMs = refusal.retryAfterMs;
-    this.hadCredentials = hadCredentials;
+  constructor(request: RequestName, reply: ErrorReply) {
+    super(request, reply.detail === "" ? String(reply.status) : `${reply.status}, ${reply.detail}`);
+    this.status = reply.status;
+    this.code = reply.code;
+    this.detail = reply.detail;
+    this.retryAfterMs = reply.retryAfterMs;
+    this.hadCredentials = reply.hadCredentials;
   }
 }
 
@@ -114,7 +90,7 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
    * True if the response to an earlier attempt was lost. So your write may have been stored, and somebody else may have
    * changed the item after that.
    */
-  readonly mayBeStored: boolean;
+  mayBeStored = false;
   /**
    * The exact text of the current item.
    * @internal
@@ -123,16 +99,15 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
 
   constructor(
     request: RequestName,
-    refusal: ErrorReply & { readonly currentText: string | undefined },
+    reply: ErrorReply,
     current: Item | undefined,
+    currentText: string | undefined,
     currentEtag: string | undefined,
-    mayBeStored = false,
   ) {
-    super(request, refusal);
-    this.currentText = refusal.currentText;
+    super(request, reply);
     this.current = current;
+    this.currentText = currentText;
     this.currentEtag = currentEtag;
-    this.mayBeStored = mayBeStored;
   }
 }
 
@@ -156,6 +131,15 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
+}
+
+/** Reads a part of a response. If that fails, the response is invalid. */
+export function readResponse<Result>(request: RequestName, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw new InvalidResponseError(request, `the response cannot be used: ${reasonOf(cause)}`, { cause });
+  }
 }
 
 interface ErrorsByName {

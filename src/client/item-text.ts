@@ -1,5 +1,6 @@
 // Examines the JSON text of items: finds an item's ID, and compares the content of two items. Also generates new IDs.
 
+import { mergeFields, sameFields } from "../items/field-merge.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanObject } from "../items/json-text.ts";
 import { type ObjectText, stringOf } from "../items/object-text.ts";
@@ -23,18 +24,11 @@ export function idOf(json: string): string | undefined {
   return idIn(readObject(json));
 }
 
+/** An ID that is not a UUID, or not even a string, counts too: it is sent as it is, so that the server can refuse it. */
 export function idIn(object: ObjectText | undefined): string | undefined {
-  for (const [name, value] of object?.toMap() ?? []) if (isIdName(name)) return stringOf(value);
-  return undefined;
-}
-
-/**
- * Whether the item has an ID. An ID that is not a UUID counts too: it is sent as it is, so that the server can refuse
- * it.
- */
-export function hasId(object: ObjectText): boolean {
-  const id = object.find(isIdName);
-  return id !== undefined && object.value(id) !== "null";
+  const member = object?.find(isIdName);
+  const value = member && object?.value(member);
+  return value === "null" ? undefined : (stringOf(value) ?? value);
 }
 
 export function sameId(one: string | undefined, other: string): boolean {
@@ -42,29 +36,12 @@ export function sameId(one: string | undefined, other: string): boolean {
 }
 
 /**
- * Whether two items have the same fields with the same values. The letter case of top-level field names is ignored,
- * because servers may change it. The letter case of the ID is ignored too.
+ * Whether two items have the same fields with the same values. Servers may change the order of fields, the letter case
+ * of their names, and how a value is written. The ID is not compared.
  */
 export function sameContent(one: string, other: string): boolean {
-  return equal(JSON.parse(lowerNames(one)), JSON.parse(lowerNames(other)));
-}
-
-function lowerNames(json: string): string {
-  const fields = [...readObject(json).toMap()].map(([name, value]) => {
-    const lower = name.toLowerCase();
-    return `${JSON.stringify(lower)}:${lower === "id" ? value.toLowerCase() : value}`;
-  });
-  return `{${fields.join(",")}}`;
-}
-
-function equal(one: unknown, other: unknown): boolean {
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null)
-    return Object.is(one, other);
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const names = Object.keys(one);
-  if (names.length !== Object.keys(other).length) return false;
-  const values = new Map(Object.entries(other));
-  return Object.entries(one).every(([name, value]) => values.has(name) && equal(value, values.get(name)));
+  const [first = "", second = ""] = [one, other].map((json) => JSON.stringify(JSON.parse(json)));
+  return sameFields(first, second);
 }
 
 /**
@@ -72,17 +49,8 @@ function equal(one: unknown, other: unknown): boolean {
  * writes them. Only the top-level fields in which they differ are written, so every other field keeps its digits.
  */
 export function withEdits(original: string, was: string, now: string): string {
-  const [old, next, object] = [readObject(was).toMap(), readObject(now).toMap(), readObject(original)];
-  const isChanged = (name: string) => old.get(name) !== next.get(name);
-  const names = new Set<string>();
-  const kept = object.members.flatMap((member) => {
-    const name = object.name(member);
-    names.add(name);
-    const value = isChanged(name) ? next.get(name) : object.value(member);
-    return value === undefined ? [] : [`${object.nameLiteral(member)}:${value}`];
-  });
-  const added = [...next].filter(([name]) => isChanged(name) && !names.has(name));
-  return `{${[...kept, ...added.map(([name, value]) => `${JSON.stringify(name)}:${value}`)].join(",")}}`;
+  const { json, isDone } = mergeFields(was, now, original);
+  return isDone ? original : json;
 }
 
 /** The length of a text in bytes of UTF-8. `TextEncoder` is missing in some runtimes. */

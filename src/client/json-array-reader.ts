@@ -18,45 +18,38 @@ export class JsonArrayReader {
   /** Takes the next text, which may be split anywhere, and yields the objects that it completes. */
   *read(text: string): Generator<string> {
     this.#text += text;
-    for (let start = 0; ; ) {
+    let start = 0;
+    for (;;) {
       if (this.#depth === 0) {
         const open = this.#text.indexOf("{", start);
-        this.#expectSeparator(this.#text.slice(start, open < 0 ? undefined : open), open >= 0);
-        this.#text = this.#text.slice(open < 0 ? start : open);
-        this.#at = 0;
-        if (open < 0) return;
+        if (open < 0) break;
+        this.#expect(this.#count === 0 ? "[" : ",", this.#text.slice(start, open));
+        start = open;
+        this.#at = open;
       }
-      if (!this.#skipObject()) return;
+      if (!this.#skipObject()) break;
       this.#count++;
-      yield this.#text.slice(0, this.#at);
+      yield this.#text.slice(start, this.#at);
       start = this.#at;
     }
+    this.#text = this.#text.slice(start);
+    this.#at -= start;
   }
 
   /** Call this after the last text. It throws if the array is not complete. */
   finish(): void {
-    const rest = this.#text.trim();
-    const end = this.#count === 0 && rest.startsWith("[") ? rest.slice(1).trimStart() : rest;
     if (this.#depth > 0) throw new NotAnArrayError(`it ends inside item ${this.#count + 1}`);
-    if (end !== "]" || (this.#count === 0 && end === rest)) this.#refuse(rest);
+    this.#expect(this.#count === 0 ? "[]" : "]", this.#text);
   }
 
-  /** Checks what is before an object, or the beginning of it. */
-  #expectSeparator(text: string, isComplete: boolean): void {
-    const found = text.trim();
-    const wanted = this.#count === 0 ? "[" : ",";
-    const mayFollow = found === "" || found.startsWith(wanted) || (this.#count > 0 && found === "]");
-    if (isComplete ? found !== wanted : !mayFollow) this.#refuse(isComplete ? `${found}{` : found);
+  /** Checks what is before the first object, between two objects, or after the last one. */
+  #expect(wanted: string, found: string): void {
+    if (found.replace(/\s/g, "") === wanted) return;
+    const place = this.#count === 0 ? "an array of objects at the beginning" : `${wanted} after item ${this.#count}`;
+    throw new NotAnArrayError(`expected ${place}, found ${JSON.stringify(found.trim().slice(0, 20))}`);
   }
 
-  #refuse(found: string): never {
-    const wanted = this.#count === 0 ? "an array of objects" : "a comma or a closing bracket";
-    const place = this.#count === 0 ? "at the beginning" : `after item ${this.#count}`;
-    const what = found === "" ? "it ends there" : `found ${JSON.stringify(found.slice(0, 20))}`;
-    throw new NotAnArrayError(`expected ${wanted} ${place}, ${what}`);
-  }
-
-  /** Goes to the end of the object at the beginning of the text. Returns false if the object continues. */
+  /** Goes to the end of the object. Returns false if the object continues. */
   #skipObject(): boolean {
     const text = this.#text;
     let [at, depth, inString] = [this.#at, this.#depth, this.#inString];

@@ -6,7 +6,7 @@ import { withId } from "../items/todo-item.ts";
 import type { NewItem } from "./codecs.ts";
 import { EditSender } from "./edit-sender.ts";
 import { isPassing } from "./errors.ts";
-import { hasId, idIn, readObject, sameId, withEdits } from "./item-text.ts";
+import { idIn, readObject, sameId, withEdits } from "./item-text.ts";
 import { type Entry, type ItemState, LiveList } from "./live-list.ts";
 import type { Locks, OfflineListOptions } from "./offline-options.ts";
 import { type OfflineSnapshot, OfflineView, type Resolution } from "./offline-snapshot.ts";
@@ -106,7 +106,7 @@ export class OfflineEngine<Item> {
   async add(item: NewItem<Item>): Promise<string> {
     const { codec, newId } = this.#client.requester.options;
     const object = readObject(codec.stringify(item));
-    const given = hasId(object) ? idIn(object) : undefined;
+    const given = idIn(object);
     const id = given ?? newId();
     const mine = given === undefined ? withId(object, id) : object.text;
     if (!this.#queues) await this.#direct(id, this.#client.create(codec.parse(mine)));

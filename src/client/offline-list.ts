@@ -139,5 +139,5 @@ function nameOf<Item>({ requester }: TodoClient<Item>, { name }: OfflineListOpti
   if (name !== undefined) return name;
   if (typeof credentials === "function")
     throw new TypeError("The client's credentials are a function. Say whose list this is, with the option name.");
-  return (credentials ?? requester.addressCredentials)?.username ?? "";
+  return credentials?.username ?? "";
 }

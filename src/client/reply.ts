@@ -2,38 +2,36 @@
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import { type ErrorReply, InvalidResponseError, type RequestName, ResponseTooLargeError, reasonOf } from "./errors.ts";
+import {
+  type ErrorReply,
+  InvalidResponseError,
+  type RequestName,
+  ResponseTooLargeError,
+  readResponse,
+} from "./errors.ts";
 import { utf8Length } from "./item-text.ts";
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
-import type { SilenceTimeout } from "./silence-timeout.ts";
 
-/** An item may be nested 1000 levels deep. The documents that contain items add a few levels. */
-export const documentDepthMax = 1_010;
-
-/** Of an error, this many characters are read: an item of 1 MiB and the problem document around it. It may never end. */
-const errorLengthMax = 1_100_000;
+/** The connection of one request. */
+export interface Connection {
+  /** Waits for a piece of the reply. Throws if the connection breaks, the server is silent or the caller aborts. */
+  wait<Result>(step: Promise<Result>, failure: string): Promise<Result>;
+  close(): void;
+}
 
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export class Reply {
   readonly request: RequestName;
   readonly #response: Response;
-  readonly #timeout: SilenceTimeout;
+  readonly #connection: Connection;
   readonly #bytesMax: number;
 
-  constructor(request: RequestName, response: Response, timeout: SilenceTimeout, bytesMax: number) {
+  constructor(request: RequestName, response: Response, connection: Connection, bytesMax: number) {
     this.request = request;
     this.#response = response;
-    this.#timeout = timeout;
+    this.#connection = connection;
     this.#bytesMax = bytesMax;
-  }
-
-  get status(): number {
-    return this.#response.status;
-  }
-
-  get ok(): boolean {
-    return this.#response.ok;
   }
 
   get etag(): string | undefined {
@@ -44,13 +42,10 @@ export class Reply {
     return (this.#response.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   }
 
-  /** The size of the body, if the server states it and does not compress the body. */
-  get #bytesTotal(): number | undefined {
-    const { headers } = this.#response;
-    return headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
-  }
-
-  /** False if the body can only be read as one text, as in React Native. */
+  /**
+   * False if the body can only be read as one text, as in React Native. There, a reply that never ends never arrives.
+   * Only a reply that has a body shows it.
+   */
   get streams(): boolean {
     return typeof this.#response.body?.getReader === "function" && typeof TextDecoder === "function";
   }
@@ -60,47 +55,39 @@ export class Reply {
    * connection closes.
    */
   async *texts(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<string> {
-    const total = this.#bytesTotal;
+    const { headers } = this.#response;
+    // The size that the server states is another one if it compresses the body.
+    const total = headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
     let bytes = 0;
     const arrived = (count: number) => {
       bytes += count;
-      if (bytes > bytesMax)
-        throw new ResponseTooLargeError(
-          this.request,
-          `the response is larger than ${bytesMax} bytes; raise maxResponseBytes to read it`,
-        );
+      if (bytes > bytesMax) throw this.tooLarge();
       onProgress?.(bytes, total);
     };
+    const wait = <Result>(step: Promise<Result>) => this.#connection.wait(step, "the connection broke off");
     if (!this.streams) {
-      if ((total ?? 0) > bytesMax) arrived(total ?? 0);
-      const text = await this.#timeout.wait(() => this.#response.text());
+      const text = await wait(this.#response.text());
       arrived(utf8Length(text));
-      return yield text.startsWith("\ufeff") ? text.slice(1) : text;
+      return yield text;
     }
     const decoder = new TextDecoder("utf-8", { fatal: true });
-    const decode = (chunk?: Uint8Array) =>
-      this.parse(chunk, () => decoder.decode(chunk, { stream: chunk !== undefined }));
     const reader = this.#response.body?.getReader();
     let isComplete = false;
     try {
       while (reader && !isComplete) {
-        const { done, value } = await this.#timeout.wait(() => reader.read());
+        const { done, value } = await wait(reader.read());
         isComplete = done;
         if (value) arrived(value.byteLength);
-        yield decode(value);
+        yield readResponse(this.request, () => decoder.decode(value, { stream: !done }));
       }
     } finally {
-      if (!isComplete) this.#timeout.giveUp();
+      if (!isComplete) this.close();
     }
   }
 
-  /** The body, or its beginning if it is longer than `lengthMax`. */
-  async text(lengthMax = Number.POSITIVE_INFINITY): Promise<string> {
+  async text(): Promise<string> {
     let text = "";
-    for await (const piece of this.texts()) {
-      text += piece;
-      if (text.length > lengthMax) break;
-    }
+    for await (const piece of this.texts()) text += piece;
     return text;
   }
 
@@ -116,50 +103,43 @@ export class Reply {
     }
   }
 
-  /** Closes the connection without reading the body. */
-  discard(): void {
-    this.#timeout.giveUp();
-  }
-
-  /** Applies a parser to a part of this reply. If the parser throws, the reply is invalid (`InvalidResponseError`). */
-  parse<Part, Result>(part: Part, parser: (part: Part) => Result): Result {
-    try {
-      return parser(part);
-    } catch (cause) {
-      throw new InvalidResponseError(this.request, `the response cannot be used: ${reasonOf(cause)}`, { cause });
-    }
+  /** Closes the connection, also if the body has not been read. */
+  close(): void {
+    this.#connection.close();
   }
 
   /** The values in a JSON object from this reply, by name, each as JSON text. */
   values(json: string): ReadonlyMap<string, string> {
-    return this.parse(json, (text) => scanObject(text, documentDepthMax).toMap());
+    return readResponse(this.request, () => scanObject(json).toMap());
+  }
+
+  tooLarge(): ResponseTooLargeError {
+    const limit = `${this.#bytesMax} bytes; raise maxResponseBytes to read it`;
+    return new ResponseTooLargeError(this.request, `the response is larger than ${limit}`);
   }
 
   /**
    * Reads why the server refused the request. The reason comes from a problem document (a JSON error body), from plain
-   * text, or from the status alone.
+   * text, or from the status alone. When a server redirects, a browser reports status 0 and hides the target address.
    */
-  async refusal(): Promise<ErrorReply & { readonly currentText: string | undefined }> {
-    const { status, statusText } = this.#response;
-    const text = await this.text(errorLengthMax);
-    const isJson = this.mediaType.endsWith("json");
-    const members = isJson ? scanIfObject(text, documentDepthMax)?.toMap() : undefined;
+  async refusal(): Promise<Omit<ErrorReply, "hadCredentials"> & { readonly currentText: string | undefined }> {
+    const { status, statusText, headers, type } = this.#response;
+    const text = await this.text();
+    const members = scanIfObject(text)?.toMap();
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;
+    const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
+    const target = headers.get("location") ?? "another address";
+    const seconds = headers.get("retry-after") ?? "";
     const current = members?.get("current");
     return {
       status,
-      code: said("code"),
-      detail: said("detail") ?? said("title") ?? said("message") ?? (plain || statusText),
-      retryAfterMs: this.#retryAfterMs(),
+      code: isRedirect ? "Redirect" : said("code"),
+      detail: isRedirect
+        ? `the server redirects to ${target}; use that address as the base URL`
+        : (said("detail") ?? said("title") ?? said("message") ?? (plain || statusText)),
+      retryAfterMs: /^[0-9]+$/.test(seconds) ? Number(seconds) * 1000 : undefined,
       currentText: current?.startsWith("{") ? current : undefined,
     };
-  }
-
-  #retryAfterMs(): number | undefined {
-    const header = this.#response.headers.get("retry-after");
-    if (header === null) return undefined;
-    const ms = /^[0-9]+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-    return Number.isNaN(ms) ? undefined : Math.max(0, ms);
   }
 }

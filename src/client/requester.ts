@@ -1,13 +1,22 @@
 // Sends requests: builds addresses, adds credentials, turns error statuses into errors, and retries.
 
-import { parseAddress } from "./address.ts";
-import { basic, type Credentials } from "./basic.ts";
+import { serviceRoot } from "./address.ts";
+import { basic } from "./basic.ts";
 import type { RequestOptions, RetryOptions, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { plainValues } from "./codecs.ts";
-import { HttpError, InvalidResponseError, isPassing, PreconditionFailedError, reasonOf } from "./errors.ts";
+import {
+  HttpError,
+  isPassing,
+  NetworkError,
+  PreconditionFailedError,
+  type RequestName,
+  readResponse,
+  reasonOf,
+  TimeoutError,
+} from "./errors.ts";
 import { newId } from "./item-text.ts";
-import { Reply } from "./reply.ts";
-import { abortReason, SilenceTimeout } from "./silence-timeout.ts";
+import { type Connection, Reply } from "./reply.ts";
+import { abortReason, pause, within } from "./time-limit.ts";
 
 type Options<Item> = Required<Omit<TodoClientOptions<Item>, "retry">> & { readonly retry: Required<RetryOptions> };
 
@@ -24,15 +33,9 @@ export class Requester<Item> {
   readonly options: Options<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
-  readonly addressCredentials: Credentials | undefined;
-  /**
-   * Whether the bodies of replies arrive piece by piece. In React Native, they do not: a reply that never ends never
-   * arrives. Undefined until the first reply has shown it.
-   */
-  streams: boolean | undefined;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {
-    const { root, credentials } = parseAddress(baseUrl);
+    const root = serviceRoot(baseUrl);
     this.options = {
       form: options.form ?? "b",
       codec: options.codec ?? plainValues<Item>(),
@@ -43,7 +46,6 @@ export class Requester<Item> {
       newId: options.newId ?? newId,
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     };
-    this.addressCredentials = credentials;
     this.listUrl = `${root}api/todoitems/`;
     this.feedUrl = `${root}changes`;
   }
@@ -55,31 +57,35 @@ export class Requester<Item> {
   /** Sends a request once. If the response has an error status, throws the matching error. */
   async send(request: RequestParts): Promise<Reply> {
     const { method, url, body, signal } = request;
+    if (signal?.aborted) throw abortReason(signal);
     const headers = await this.#headers(request);
-    const timeout = new SilenceTimeout(request, request.silenceMsMax ?? this.options.timeoutMs, signal);
-    const init: RequestInit = {
-      method,
-      headers,
-      signal: timeout.signal,
-      redirect: "manual",
-      // Without this, a browser would show its own password prompt after a 401.
-      credentials: "omit",
-      cache: "no-store",
-      ...(body === undefined ? {} : { body }),
-    };
-    const response = await timeout.wait(() => this.options.fetch(url, init));
-    const reply = new Reply(request, response, timeout, this.options.maxResponseBytes);
-    // Only a reply that has a body shows whether bodies can be streamed.
-    if (reply.status === 200) this.streams = reply.streams;
-    if (reply.ok) return reply;
-    // When a server redirects, a browser reports status 0 and hides the target address.
-    if (response.type === "opaqueredirect" || (reply.status >= 300 && reply.status < 400)) {
-      reply.discard();
-      const target = response.headers.get("location");
-      const detail = `the server redirects${target === null ? "" : ` to ${target}`}; use that address as the base URL`;
-      throw new HttpError(request, { status: reply.status, code: "Redirect", detail, retryAfterMs: undefined });
-    }
-    throw await this.#refused(reply, headers.has("Authorization"));
+    const controller = new AbortController();
+    const connection = this.#connection(request, controller);
+    const response = await connection.wait(
+      this.options.fetch(url, {
+        method,
+        headers,
+        signal: controller.signal,
+        redirect: "manual",
+        // Without this, a browser would show its own password prompt after a 401.
+        credentials: "omit",
+        cache: "no-store",
+        ...(body === undefined ? {} : { body }),
+      }),
+      `no answer${originHint(url)}`,
+    );
+    const reply = new Reply(request, response, connection, this.options.maxResponseBytes);
+    if (response.ok) return reply;
+    const { currentText, ...refusal } = await reply.refusal();
+    const error = { ...refusal, hadCredentials: headers.has("Authorization") };
+    if (error.status !== 412) throw new HttpError(request, error);
+    const current = currentText === undefined ? undefined : this.parseItem(request, currentText);
+    throw new PreconditionFailedError(request, error, current, currentText, reply.etag);
+  }
+
+  /** Requests the whole list, once. */
+  list({ signal }: RequestOptions): Promise<Reply> {
+    return this.send({ method: "GET", url: this.listUrl, signal });
   }
 
   /**
@@ -125,12 +131,29 @@ export class Requester<Item> {
   }
 
   /** Makes an item from its JSON text, which is a part of the reply to this request. */
-  parseItem(request: { readonly method: string; readonly url: string }, json: string): Item {
-    try {
-      return this.options.codec.parse(json);
-    } catch (cause) {
-      throw new InvalidResponseError(request, `the response cannot be used: ${reasonOf(cause)}`, { cause });
-    }
+  parseItem(request: RequestName, json: string): Item {
+    return readResponse(request, () => this.options.codec.parse(json));
+  }
+
+  /** Limits how long to wait for each piece of a reply: first for its head, then for each piece of its body. */
+  #connection(request: RequestParts, controller: AbortController): Connection {
+    const { signal, silenceMsMax = this.options.timeoutMs } = request;
+    const close = () => controller.abort();
+    return {
+      close,
+      async wait(step, failure) {
+        try {
+          const result = await within(silenceMsMax, signal, step);
+          if (result !== undefined) return result;
+        } catch (cause) {
+          close();
+          if (signal?.aborted) throw abortReason(signal);
+          throw new NetworkError(request, `${failure}: ${reasonOf(cause)}`, { cause });
+        }
+        close();
+        throw new TimeoutError(request, `no sign of the server for ${silenceMsMax} ms`);
+      },
+    };
   }
 
   async #headers({ headers = {}, body }: RequestParts): Promise<Headers> {
@@ -138,18 +161,9 @@ export class Requester<Item> {
     if (body !== undefined) all.set("Content-Type", "application/json");
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
     const { credentials } = this.options;
-    const given = typeof credentials === "function" ? await credentials() : credentials;
-    const used = given ?? this.addressCredentials;
+    const used = typeof credentials === "function" ? await credentials() : credentials;
     if (used) all.set("Authorization", basic(used));
     return all;
-  }
-
-  async #refused(reply: Reply, hadCredentials: boolean): Promise<HttpError> {
-    const refusal = await reply.refusal();
-    if (refusal.status !== 412) return new HttpError(reply.request, refusal, hadCredentials);
-    const { currentText } = refusal;
-    const item = currentText === undefined ? undefined : this.parseItem(reply.request, currentText);
-    return new PreconditionFailedError(reply.request, refusal, item, reply.etag);
   }
 }
 
@@ -161,17 +175,9 @@ export function backoffMs(attempt: number, firstMs: number, maxMs: number): numb
   return Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(abortReason(signal));
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(abortReason(signal));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
-  });
+/** Advice in case the browser refuses the request because of the page's origin. A page cannot tell that from a failure. */
+function originHint(url: string): string {
+  const origin: unknown = Reflect.get(Object(Reflect.get(globalThis, "location")), "origin");
+  if (origin === undefined || url.startsWith(`${origin}/`)) return "";
+  return ` (if the server runs, it may refuse web pages of other origins: start todoitems with --cors ${origin})`;
 }

@@ -13,11 +13,11 @@ import type {
   WriteOptions,
 } from "./client-options.ts";
 import type { NewItem, TodoItem } from "./codecs.ts";
-import { HttpError, hasStatus, PreconditionFailedError } from "./errors.ts";
-import { hasId, idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
+import { HttpError, hasStatus, PreconditionFailedError, readResponse } from "./errors.ts";
+import { idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
-import type { Reply } from "./reply.ts";
-import { backoffMs, pause, Requester } from "./requester.ts";
+import { backoffMs, Requester } from "./requester.ts";
+import { pause } from "./time-limit.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export class TodoClient<Item = TodoItem> {
@@ -37,7 +37,7 @@ export class TodoClient<Item = TodoItem> {
   list(options: RequestOptions = {}): Promise<Item[]> {
     return this.requester.retrying(options, async () => {
       const items: Item[] = [];
-      const reply = await this.#getList(options);
+      const reply = await this.requester.list(options);
       for await (const json of reply.objects()) items.push(this.requester.parseItem(reply.request, json));
       return items;
     });
@@ -48,7 +48,7 @@ export class TodoClient<Item = TodoItem> {
    * use does not grow with the list. If the connection breaks, the loop throws.
    */
   async *items(options: ItemsOptions = {}): AsyncGenerator<Item, void, undefined> {
-    const reply = await this.requester.retrying(options, () => this.#getList(options));
+    const reply = await this.requester.retrying(options, () => this.requester.list(options));
     for await (const json of reply.objects(options.onProgress)) yield this.requester.parseItem(reply.request, json);
   }
 
@@ -57,8 +57,8 @@ export class TodoClient<Item = TodoItem> {
    * item there.
    */
   async get(id: string, options: RequestOptions = {}): Promise<Stored<Item>> {
-    const { json, etag, reply } = await this.#getText(id, options);
-    return { id: reply.parse(json, idOf) ?? id, item: this.requester.parseItem(reply.request, json), etag };
+    const { json: _, ...stored } = await this.#find(id, options);
+    return stored;
   }
 
   /**
@@ -69,14 +69,14 @@ export class TodoClient<Item = TodoItem> {
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
     const given = this.requester.options.codec.stringify(item);
     const object = readObject(given);
-    const id = idIn(object) ?? this.requester.options.newId();
-    const isGiven = hasId(object);
-    const json = isGiven ? given : withId(object, id);
+    const givenId = idIn(object);
+    const id = givenId ?? this.requester.options.newId();
+    const json = givenId === undefined ? withId(object, id) : given;
     // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
     // just now is already taken, the browser's first attempt probably created the item. Then compare the stored item
     // with ours, as after a lost reply.
     return this.requester.retrying(options, (replyWasLost) =>
-      this.#createOnce(id, json, replyWasLost || !isGiven, options),
+      this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
     );
   }
 
@@ -103,11 +103,9 @@ export class TodoClient<Item = TodoItem> {
   ): Promise<Stored<Item>> {
     const { codec } = this.requester.options;
     for (let attempt = 1; ; attempt++) {
-      const { json: before, etag: ifMatch, reply } = await this.#getText(id, { signal });
-      const found = reply.parse(before, idOf) ?? id;
-      const seen = this.requester.parseItem(reply.request, before);
-      const was = codec.stringify(seen);
-      const now = codec.stringify(await edit(seen));
+      const { id: found, item, json: before, etag: ifMatch } = await this.#find(id, { signal });
+      const was = codec.stringify(item);
+      const now = codec.stringify(await edit(item));
       if (!sameId(idOf(now), id))
         throw new TypeError("The function that you give to change() must keep the item's ID.");
       const json = withEdits(before, was, now);
@@ -167,9 +165,9 @@ export class TodoClient<Item = TodoItem> {
       return { id, item: this.requester.parseItem(reply.request, stored), etag: reply.etag };
     } catch (error) {
       if (!(mayBeThere && hasStatus(error, 409))) throw error;
-      const found = await this.#getText(id, options);
-      if (!found.reply.parse(found.json, (text) => sameContent(text, json))) throw error;
-      return { id, item: this.requester.parseItem(found.reply.request, found.json), etag: found.etag };
+      const found = await this.#find(id, options);
+      if (!sameContent(found.json, json)) throw error;
+      return { id, item: found.item, etag: found.etag };
     }
   }
 
@@ -180,52 +178,36 @@ export class TodoClient<Item = TodoItem> {
       // If the reply to an earlier attempt was lost, that attempt may have stored the item, so that `ifMatch` no longer
       // matches. If the item on the server equals ours, the update has succeeded.
       if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
-      const { current, currentEtag } = error;
-      const isStored = current !== undefined && sameContent(this.requester.options.codec.stringify(current), json);
-      if (isStored) return { etag: currentEtag };
-      throw new PreconditionFailedError(error, error, current, currentEtag, true);
+      const { currentText, currentEtag } = error;
+      if (currentText !== undefined && sameContent(currentText, json)) return { etag: currentEtag };
+      error.mayBeStored = true;
+      throw error;
     }
   }
 
-  #getList({ signal }: RequestOptions): Promise<Reply> {
-    return this.requester.send({ method: "GET", url: this.requester.listUrl, signal });
-  }
-
-  async #getText(id: string, { signal }: RequestOptions): Promise<Found> {
-    const url = this.requester.itemUrl(id);
-    return this.requester.retrying({ signal }, async () => {
-      try {
-        const reply = await this.requester.send({ method: "GET", url, signal });
-        return { json: await reply.text(), etag: reply.etag, reply };
-      } catch (error) {
-        if (!offersNoSuchRequest(error)) throw error;
-        const found = await this.#findInList(id, { signal });
-        if (!found) throw new HttpError(error, { ...error, status: 404 });
-        return found;
-      }
+  /** Reads one item, with its exact text. */
+  #find(id: string, options: RequestOptions): Promise<Stored<Item> & { readonly json: string }> {
+    return this.requester.retrying(options, async () => {
+      const { reply, json, etag } = await this.#getText(id, options);
+      const stored = readResponse(reply.request, () => idOf(json)) ?? id;
+      return { id: stored, item: this.requester.parseItem(reply.request, json), json, etag };
     });
   }
 
-  async #findInList(id: string, options: RequestOptions): Promise<Found | undefined> {
-    const reply = await this.#getList(options);
-    for await (const json of reply.objects())
-      if (sameId(reply.parse(json, idOf), id)) return { json, etag: undefined, reply };
-    return undefined;
+  async #getText(id: string, { signal }: RequestOptions) {
+    try {
+      const reply = await this.requester.send({ method: "GET", url: this.requester.itemUrl(id), signal });
+      return { reply, json: await reply.text(), etag: reply.etag };
+    } catch (error) {
+      // The specification does not require the request for one item. But a 404 with this code means that the server
+      // offers the request and has no item with this ID.
+      if (!hasStatus(error, 404, 405) || error.code === "RecordNotFound") throw error;
+      const reply = await this.requester.list({ signal });
+      for await (const json of reply.objects()) {
+        const found = readResponse(reply.request, () => idOf(json));
+        if (sameId(found, id)) return { reply, json, etag: undefined };
+      }
+      throw new HttpError(error, { ...error, status: 404 });
+    }
   }
-}
-
-/** An item's text, and the reply that contained it. */
-interface Found {
-  readonly json: string;
-  readonly etag: string | undefined;
-  readonly reply: Reply;
-}
-
-/**
- * True if the error may mean that the server does not offer the request for a single item. The specification does not
- * require that request. But a 404 with the code `RecordNotFound` means that the server offers the request and has no
- * item with this ID.
- */
-function offersNoSuchRequest(error: unknown): error is HttpError {
-  return hasStatus(error, 405) || (hasStatus(error, 404) && error.code !== "RecordNotFound");
 }

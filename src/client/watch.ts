@@ -5,11 +5,19 @@ import { scanArray } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import { parseToken } from "../items/token.ts";
 import type { RequestOptions } from "./client-options.ts";
-import { hasStatus, InvalidResponseError, isPassing, NetworkError, type TodoClientError } from "./errors.ts";
+import {
+  hasStatus,
+  InvalidResponseError,
+  isPassing,
+  NetworkError,
+  readResponse,
+  type TodoClientError,
+} from "./errors.ts";
 import { EventStreamReader } from "./event-stream.ts";
 import { idOf } from "./item-text.ts";
-import { documentDepthMax, type Reply } from "./reply.ts";
-import { backoffMs, pause, type Requester } from "./requester.ts";
+import type { Reply } from "./reply.ts";
+import { backoffMs, type Requester } from "./requester.ts";
+import { pause } from "./time-limit.ts";
 
 export interface WatchedItem<Item> {
   /** In lower case, because IDs that differ only in letter case are the same ID. */
@@ -21,24 +29,22 @@ export interface WatchedItem<Item> {
   readonly position: number;
 }
 
+/**
+ * A `snapshot` is the whole list. Its items replace everything that earlier events said. It comes first, unless the
+ * server can continue from `since`. It comes again whenever changes may have been missed. If the server has no change
+ * feed, it comes whenever the list has changed. `changed`: an item was created or replaced.
+ */
 export type WatchEvent<Item> = {
   /**
    * A later `watch({ since: token })` continues after this event. It may repeat changes that arrived together with it.
    * Undefined if the server has no change feed.
    */
   readonly token: string | undefined;
-} & WatchedChange<Item>;
-
-type WatchedChange<Item> =
-  /**
-   * The whole list. Its items replace everything that earlier events said. This event comes first, unless the server can
-   * continue from `since`. It comes again whenever changes may have been missed. If the server has no change feed, it
-   * comes whenever the list has changed.
-   */
+} & (
   | { readonly kind: "snapshot"; readonly items: readonly WatchedItem<Item>[] }
-  /** An item was created or replaced. */
   | ({ readonly kind: "changed" } & WatchedItem<Item>)
-  | { readonly kind: "removed"; readonly id: string };
+  | { readonly kind: "removed"; readonly id: string }
+);
 
 export interface ItemText {
   /** In lower case. */
@@ -61,13 +67,11 @@ export interface ListChange {
 
 export type WatchState =
   /**
-   * Connected to the change feed. `epoch` is the name of the store's history. If it changes, the store was replaced by
-   * another one, or restored to an older state.
+   * `live`: connected to the change feed. `polling`: the changes are requested every `pollMs` or, if the server has no
+   * change feed, the list. Then there is no `epoch`. That is the name of the store's history: if it changes, the store
+   * was replaced by another one, or restored to an older state.
    */
   | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
-  /**
-   * The changes are requested every `pollMs` or, if the server has no change feed, the list. Then there is no `epoch`.
-   */
   | { readonly kind: "polling"; readonly readOnly: boolean; readonly epoch: string | undefined }
   /** The connection is lost; the next attempt is in `retryInMs`. */
   | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
@@ -99,13 +103,12 @@ export async function* followList(
   requester: Requester<unknown>,
   options: WatchOptions,
 ): AsyncGenerator<ListChange, void, undefined> {
-  const feed = new Feed(requester, options);
-  let source = () => feed.run();
+  const source = new Source(requester, options);
   let failures = 0;
   let before = "";
   for (;;) {
     try {
-      for await (const event of source()) {
+      for await (const event of source.run()) {
         failures = 0;
         if (!("kind" in event)) yield event;
         else if (JSON.stringify(event) !== before) {
@@ -113,8 +116,6 @@ export async function* followList(
           options.onState?.(event);
         }
       }
-      // There is no feed.
-      source = () => pollList(requester, options);
     } catch (error) {
       if (!isPassing(error)) throw error;
       const retryInMs = backoffMs(failures++, firstRetryMs, retryMsMax);
@@ -130,30 +131,30 @@ export async function* watch<Item>(
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<Item>, void, undefined> {
   const request = { method: "GET", url: requester.feedUrl };
-  const watched = ({ id, json, etag, position }: ItemText): WatchedItem<Item> | undefined =>
-    json === undefined ? undefined : { id, item: requester.parseItem(request, json), etag, position };
+  const watched = ({ json, ...item }: ItemText): WatchedItem<Item>[] =>
+    json === undefined ? [] : [{ ...item, item: requester.parseItem(request, json) }];
   let before = options.since;
   for await (const { whole, items, token } of followList(requester, options)) {
-    const all = items.map(watched);
-    const isItem = (item: WatchedItem<Item> | undefined) => item !== undefined;
-    if (whole)
-      yield { kind: "snapshot", items: all.filter(isItem).sort((one, other) => one.position - other.position), token };
+    if (whole) yield { kind: "snapshot", items: items.flatMap(watched), token };
     else
-      for (const [index, { id }] of items.entries()) {
+      for (const [index, change] of items.entries()) {
         // Until the last of several changes, only the state before them can be named.
         const named = index === items.length - 1 ? token : before;
-        const item = all[index];
-        yield item ? { kind: "changed", ...item, token: named } : { kind: "removed", id, token: named };
+        const [item] = watched(change);
+        yield item ? { kind: "changed", ...item, token: named } : { kind: "removed", id: change.id, token: named };
       }
     before = token;
   }
 }
 
-/** The change feed. It remembers how far it was read, so that a new connection continues where the old one broke. */
-class Feed {
+/** Where the changes come from. It remembers how far it has read, so that a new connection continues there. */
+class Source {
   readonly #requester: Requester<unknown>;
   readonly #options: WatchOptions;
   #token: string | undefined;
+  #hasFeed = true;
+  /** The items of the last list, if the server has no feed. */
+  #texts: string | undefined;
 
   constructor(requester: Requester<unknown>, options: WatchOptions) {
     this.#requester = requester;
@@ -163,28 +164,25 @@ class Feed {
 
   /**
    * Yields a document of what has changed since the token, or of the whole list, and then what the feed says. So when the
-   * connection counts as made, all earlier changes are known. Returns only if the server has no feed. Throws if the
-   * connection breaks or the feed ends.
+   * connection counts as made, all earlier changes are known. Without a feed, yields a document again and again. Throws
+   * if the connection breaks or the feed ends.
    */
   async *run(): AsyncGenerator<SourceEvent> {
     const { signal, pollMs = 5_000 } = this.#options;
     for (;;) {
       const reply = await this.#open("delta");
-      if (!reply) return;
-      const state = yield* this.#document(reply);
+      const state = yield* reply ? this.#document(reply) : this.#list();
       // Where replies cannot be streamed, a request for the feed never gets a reply.
-      if (this.#requester.streams) break;
+      const feed = reply?.streams ? await this.#open("events") : undefined;
+      if (feed) yield* this.#events(feed);
       yield state;
       await pause(pollMs, signal);
     }
-    const reply = await this.#open("events");
-    if (!reply) return;
-    yield* this.#events(reply);
-    throw new NetworkError(reply.request, "the change feed ended");
   }
 
-  /** Requests the document of changes or the stream of events. Returns undefined if the server has neither. */
+  /** Requests the document of changes or the stream of events. Returns undefined if the server has none. */
   async #open(kind: "delta" | "events"): Promise<Reply | undefined> {
+    if (!this.#hasFeed) return undefined;
     const { signal } = this.#options;
     const isStream = kind === "events";
     const mediaType = isStream ? "text/event-stream" : "application/json";
@@ -199,22 +197,21 @@ class Feed {
       });
       if (reply.mediaType === mediaType) return reply;
       // Some servers send an HTML page for every address. So without the right media type, there is no feed.
-      reply.discard();
-      return undefined;
+      reply.close();
     } catch (error) {
-      if (hasStatus(error, 404, 405)) return undefined;
-      if (error instanceof NetworkError && this.#token === undefined && (await this.#hasOnlyList())) return undefined;
-      throw error;
+      const isUnknown = error instanceof NetworkError && this.#token === undefined && (await this.#hasOnlyList());
+      if (!isUnknown && !hasStatus(error, 404, 405)) throw error;
     }
+    this.#hasFeed = false;
+    return undefined;
   }
 
   // If a server does not know the feed's address, the CORS preflight fails, and a browser reports that as a network
   // failure. If the list can be read, the network works and only the feed is missing, unless the list has an ETag of our
   // service, which has a feed. If the list cannot be read either, this function throws.
   async #hasOnlyList(): Promise<boolean> {
-    const { signal } = this.#options;
-    const reply = await this.#requester.send({ method: "GET", url: this.#requester.listUrl, signal });
-    reply.discard();
+    const reply = await this.#requester.list(this.#options);
+    reply.close();
     return parseToken(reply.etag ?? "") === undefined;
   }
 
@@ -222,9 +219,8 @@ class Feed {
     const values = reply.values(await reply.text());
     const epoch = stringOf(values.get("epoch"));
     const token = `${epoch ?? ""}-${values.get("version") ?? ""}`;
-    const items = reply
-      .parse(values.get("changes") ?? "", (text) => scanArray(text, documentDepthMax))
-      .map((change) => readChange(reply, change));
+    const changes = readResponse(reply.request, () => scanArray(values.get("changes") ?? ""));
+    const items = changes.map((change) => readChange(reply, change));
     const whole = values.get("whole") === "true";
     if (whole || items.length > 0) yield { whole, items, token };
     // The token is set after the `yield`. If the caller did not take the changes, the next connection asks for them.
@@ -232,11 +228,27 @@ class Feed {
     return { kind: "polling", readOnly: values.get("readOnly") === "true", epoch };
   }
 
-  async *#events(reply: Reply): AsyncGenerator<SourceEvent> {
+  /** Yields the whole list if it has changed. */
+  async *#list(): AsyncGenerator<ListChange, WatchState> {
+    const reply = await this.#requester.list(this.#options);
+    const items: ItemText[] = [];
+    for await (const json of reply.objects()) {
+      const id = readResponse(reply.request, () => idOf(json))?.toLowerCase();
+      if (id === undefined) throw new InvalidResponseError(reply.request, "an item without an ID");
+      items.push({ id, json, etag: undefined, position: items.length });
+    }
+    const texts = items.map(({ json }) => json).join();
+    if (texts !== this.#texts) yield { whole: true, items, token: undefined };
+    this.#texts = texts;
+    return { kind: "polling", readOnly: false, epoch: undefined };
+  }
+
+  async *#events(reply: Reply): AsyncGenerator<SourceEvent, never> {
     const reader = new EventStreamReader();
     // The stream never ends, so its total length is not limited. Below, the limit applies to a single unfinished event.
     for await (const text of reply.texts(Number.POSITIVE_INFINITY)) {
-      for (const { type, id, data } of reader.read(text)) {
+      for (const event of reader.read(text)) {
+        const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
         if (type === "resync") {
           // The next connection begins with the whole list. The pause before it keeps the client from reading the list
           // again and again if the service never knows it.
@@ -249,12 +261,12 @@ class Feed {
         if (type === "ready") {
           const values = reply.values(data);
           yield { kind: "live", readOnly: values.get("readOnly") === "true", epoch: stringOf(values.get("epoch")) };
-        } else if (type === "change") yield { whole: false, items: [readChange(reply, data)], token: id || undefined };
-        if (id !== "") this.#token = id;
+        } else if (type === "change") yield { whole: false, items: [readChange(reply, data)], token: id };
+        this.#token = id ?? this.#token;
       }
-      if (reader.pendingLength > this.#requester.options.maxResponseBytes)
-        throw new InvalidResponseError(reply.request, "one event of the change feed is larger than maxResponseBytes");
+      if (reader.pendingLength > this.#requester.options.maxResponseBytes) throw reply.tooLarge();
     }
+    throw new NetworkError(reply.request, "the change feed ended");
   }
 }
 
@@ -270,25 +282,4 @@ function readChange(reply: Reply, json: string): ItemText {
     etag: stringOf(values.get("etag")),
     position: Number(values.get("position")),
   };
-}
-
-/** Requests the list again and again, and yields it if it has changed. */
-async function* pollList(
-  requester: Requester<unknown>,
-  { signal, pollMs = 5_000 }: WatchOptions,
-): AsyncGenerator<SourceEvent> {
-  for (let before: string | undefined; ; ) {
-    const reply = await requester.send({ method: "GET", url: requester.listUrl, signal });
-    const items: ItemText[] = [];
-    for await (const json of reply.objects()) {
-      const id = reply.parse(json, idOf)?.toLowerCase();
-      if (id === undefined) throw new InvalidResponseError(reply.request, "an item without an ID");
-      items.push({ id, json, etag: undefined, position: items.length });
-    }
-    const texts = items.map(({ json }) => json).join();
-    if (texts !== before) yield { whole: true, items, token: undefined };
-    before = texts;
-    yield { kind: "polling", readOnly: false, epoch: undefined };
-    await pause(pollMs, signal);
-  }
 }

@@ -132,7 +132,7 @@ async function stop(
       "error",
       error.undecided
         ? error.message
-        : `All answered writes are stored, but the store could not be closed properly: ${error.message}`,
+        : `All confirmed writes are stored, but the store could not be closed properly: ${error.message}`,
     );
     return 1;
   }
@@ -207,7 +207,7 @@ function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "
     },
     onStoreBack() {
       last = undefined;
-      log("info", "The store answers again");
+      log("info", "The store responds again");
     },
   };
 }

@@ -65,7 +65,7 @@ export async function serve(
   const signal = await stopSignal;
   const { shutdownDelaySeconds } = settings;
   const delay = shutdownDelaySeconds === 0 ? "" : ` in ${shutdownDelaySeconds} s`;
-  log("info", `${signal}: stopping${delay} after the requests in progress are answered`);
+  log("info", `${signal}: stopping${delay} after the responses to the requests in progress`);
   return stop(shutdownDelaySeconds);
 }
 

@@ -59,8 +59,10 @@ test("change() gives up after `attempts` attempts, with the last PreconditionFai
 });
 
 test("if the function returns the item as it was, nothing is sent", async () => {
-  const { todo, puts } = await open();
-  expect(await todo.change(ids.one, (counter) => ({ ...counter }))).toEqual(await todo.get(ids.one));
+  const { service, todo, puts } = await open();
+  await service.create(item(ids.two, '"\\u0041":1.50,"Count":1,"Count":2'));
+  for (const id of [ids.one, ids.two])
+    expect(await todo.change(id, (counter) => ({ ...counter }))).toEqual(await todo.get(id));
   expect(puts()).toBe(0);
 });
 

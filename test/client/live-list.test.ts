@@ -294,30 +294,42 @@ describe("failures", () => {
     await service.create(item(ids.one, '"Name":"One"'));
     expect((await next).value).toMatchObject({ kind: "changed", item: { Name: "One" }, etag: expect.any(String) });
     network.breakFeeds();
+    await service.create(item(ids.two, '"Name":"Two"'));
+    expect((await events.next()).value).toMatchObject({ kind: "changed", id: ids.two });
     await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
     const removed = (await events.next()).value;
     expect(removed).toMatchObject({ kind: "removed", id: ids.one });
     const later = todo.watch({ since: removed?.token });
     closes.push(() => later.return());
-    await service.create(item(ids.two, '"Name":"Two"'));
-    expect((await later.next()).value).toMatchObject({ kind: "changed", id: ids.two });
-    expect((await events.next()).value).toMatchObject({ kind: "changed", id: ids.two });
+    await service.create(item(ids.three, '"Name":"Three"'));
+    expect((await later.next()).value).toMatchObject({ kind: "changed", id: ids.three });
+    expect((await events.next()).value).toMatchObject({ kind: "changed", id: ids.three });
     forgets = true;
     network.breakFeeds();
-    expect((await events.next()).value).toMatchObject({ kind: "snapshot", items: [{ id: ids.two }] });
+    expect((await events.next()).value).toMatchObject({
+      kind: "snapshot",
+      items: [{ id: ids.two }, { id: ids.three }],
+    });
     expect(states.slice(0, 3)).toEqual(["live", "lost", "live"]);
   });
 
   test("on a server without a change feed, the list is polled, and unchanged items stay the same objects", async () => {
     const { origin, stop } = startOtherDeployment("b");
     closes.push(stop);
-    const todo = new TodoClient(origin);
+    const feeds: string[] = [];
+    const send = (url: string, init: RequestInit) => {
+      if (url.includes("/changes")) feeds.push(url);
+      return fetch(url, init);
+    };
+    const todo = new TodoClient(origin, { fetch: send });
     await todo.create({ Name: "One" });
     const list = todo.liveList({ pollMs: 10 });
     const { unsubscribe } = await follow(list);
     const [one] = list.getSnapshot().items;
     await todo.create({ Name: "Two" });
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
+    // It is not asked for its feed each time.
+    expect(feeds).toHaveLength(1);
     expect(list.getSnapshot().items[0]).toBe(one as WatchedItem<TodoItem>);
     unsubscribe();
     await eventually(() => kind(list) === "stopped");

@@ -50,6 +50,11 @@ describe("addresses", () => {
     expect(new TodoClient(`http://server.example/base${suffix}`).url).toBe("http://server.example/base/api/todoitems/");
   });
 
+  test.each(["ftp://server.example/", "http://ann@server.example/", "http://ann:secret@server.example/"])(
+    "the address %p is refused",
+    (address) => expect(() => new TodoClient(address)).toThrow("not the address of a service"),
+  );
+
   // Deno has a global `location` that is undefined.
   for (const location of [undefined, new URL("http://page.example/list/")]) {
     test(`an absolute address always works, a relative one only in a page (the global location is ${location})`, () => {

@@ -56,10 +56,11 @@ describe("while PostgreSQL is unavailable", () => {
     await server.resume();
     await eventually(async () => expect(await readiness(service)).toEqual([200, { status: "ready" }]));
     expect(await service.list()).toBe(`[${item(ids.one)}]`);
-    expect((await service.send("POST", "/api/todoitems/", item(ids.two))).status).toBe(201);
+    const created = await service.send("POST", "/api/todoitems/", item(ids.two));
+    expect([created.status, await created.text()]).toEqual([201, item(ids.two)]);
     const { stderr } = await service.stop();
     expect(stderr.match(/Requests were refused: .*nothing listens there/g)).toHaveLength(1);
-    expect(stderr.match(/The store answers again/g)).toHaveLength(1);
+    expect(stderr.match(/The store responds again/g)).toHaveLength(1);
     expect(stderr).not.toContain("sesame");
   }, 60_000);
 
@@ -131,7 +132,7 @@ describe("while PostgreSQL hangs", () => {
     ]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("1 requests were cut off");
-    expect(stderr).toContain("All answered writes are stored");
+    expect(stderr).toContain("All confirmed writes are stored");
     expect(await write).toBeUndefined();
   }, 60_000);
 });

@@ -8,7 +8,7 @@ export function parseServer(text: string, source = ""): URL {
   const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
   if (!url || !["http:", "https:"].includes(url.protocol))
     throw new UsageError(`${source} ${text}: expected an address such as http://127.0.0.1:5000/`.trimStart());
-  if (url.password !== "")
+  if (url.username !== "" || url.password !== "")
     throw new UsageError(
       "Do not put a password into the address, because other users of this machine can see it. Use --user NAME and TODOITEMS_PASSWORD.",
     );

@@ -2,7 +2,7 @@
 // that is how an import resumes when it is run again.
 
 import { hasStatus, isPassing, isTodoError } from "../../client/errors.ts";
-import { hasId, idOf, sameContent } from "../../client/item-text.ts";
+import { idIn, idOf, sameContent } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { withId } from "../../items/todo-item.ts";
@@ -38,7 +38,7 @@ export async function importItems(
   try {
     for await (const { text, place } of items) {
       const object = scanObject(text);
-      const json = hasId(object) ? text : withId(object, idFor(text, hash.count + 1));
+      const json = idIn(object) !== undefined ? text : withId(object, idFor(text, hash.count + 1));
       counts[await store(client, json, place, rule)]++;
       hash.add(json);
       onItem(hash.count);
