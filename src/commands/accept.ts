@@ -26,6 +26,7 @@ export const command = defineCommand(
     ],
     notes:
       "STORE is a SQLite file. Its items become the store, without the log beside it. The files as they were are kept under another name. Every client learns that this is another history.",
+    example: "accept todoitems.db",
   },
   async (args, environment) => {
     const store = storeOf(args, environment, args.positionals[0]);

@@ -10,7 +10,7 @@ import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
-import { jsonSummaryFlag, lostOutput } from "./command-line/output.ts";
+import { jsonSummaryFlag, outputError } from "./command-line/output.ts";
 import { followLink, forceFlag, requireFree, withCleanUp } from "./files/target-file.ts";
 import { standardOutput, writeAll } from "./files/write-all.ts";
 import { copyStore, isSameFile, printSummary, type StoreSummary, withStoreLock } from "./stores/store-copy.ts";
@@ -24,6 +24,7 @@ export const command = defineCommand(
     flags: [storeFlag, forceFlag, jsonSummaryFlag],
     notes:
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
+    example: "backup monday.db",
   },
   async (args, environment) => {
     const [file = `todoitems-${timeStamp(new Date())}.db`] = args.positionals;
@@ -70,7 +71,7 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
     const summary = await copyStore(await openSnapshot(store), path);
     for await (const bytes of Bun.file(path).stream())
       await writeAll(standardOutput, bytes).catch((error: unknown) => {
-        throw lostOutput(error);
+        throw outputError(error);
       });
     return summary;
   });

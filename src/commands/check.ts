@@ -14,6 +14,7 @@ export const command = defineCommand(
     flags: [storeFlag, { ...jsonFlag, meaning: "print the report as JSON" }],
     notes:
       "STORE is a file, such as a backup, or what --store takes. A service may be running on it. Exit codes: 0 the store is sound, 1 it is damaged, 3 it cannot be opened.",
+    example: "check monday.db",
   },
   async (args, environment) => {
     const store = storeOf(args, environment, args.positionals[0]);

@@ -2,11 +2,12 @@
 // It changes nothing.
 // Why: docs/decisions/0078-doctor.md
 
+import { styleText } from "node:util";
 import { startFailure } from "../serve/serve.ts";
 import { readSettings } from "../serve/settings.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { printable, styleOf } from "../terminal/text.ts";
+import { printable } from "../terminal/text.ts";
 import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import type { Command } from "./command-line/command.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
@@ -27,12 +28,13 @@ export const command: Command = {
   flags: [...settingFlags, { ...jsonFlag, meaning: "print the findings as JSON" }],
   notes:
     "Give the flags and the environment of the service, and run it as the user of the service, which may be running. Exit codes: 0 nothing failed, 1 something failed.",
+  example: "doctor --auth writes --users users.txt",
   async run(args, environment) {
     const serveArgs = args.filter((word) => word !== "--json");
     const findings = await examine(serveArgs, environment);
     const worst = verdicts.find((one) => findings.some(({ verdict }) => verdict === one)) ?? "pass";
     const isJson = serveArgs.length < args.length;
-    await printLine(isJson ? JSON.stringify({ verdict: worst, findings }) : table(findings, environment));
+    await printLine(isJson ? JSON.stringify({ verdict: worst, findings }) : table(findings));
     return worst === "fail" ? 1 : 0;
   },
 };
@@ -54,9 +56,8 @@ async function examine(args: readonly string[], environment: Environment): Promi
   return findings;
 }
 
-function table(findings: readonly AreaFinding[], environment: Environment): string {
-  const style = styleOf(process.stdout, environment);
-  const paint = { pass: style.green, warn: style.yellow, fail: style.red };
+function table(findings: readonly AreaFinding[]): string {
+  const colours = { pass: "green", warn: "yellow", fail: "red" } as const;
   const count = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict).length;
   const rows = labelledRows(
     findings.map(({ area, verdict, text, hint }) => [
@@ -64,7 +65,8 @@ function table(findings: readonly AreaFinding[], environment: Environment): stri
       [printable(text), ...(hint === undefined ? [] : [`→ ${printable(hint)}`])].join("\n"),
     ]),
     widthOf(process.stdout),
-    (label) => verdicts.reduce((painted, verdict) => painted.replace(`${verdict}  `, paint[verdict]), label),
+    (label) =>
+      verdicts.reduce((text, one) => text.replace(`${one}  `, (found) => styleText(colours[one], found)), label),
   );
   return [...rows, "", `${count("pass")} passed, ${count("warn")} to look at, ${count("fail")} failed`].join("\n");
 }

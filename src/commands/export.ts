@@ -1,13 +1,12 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
 import { UsageError } from "./command-line/errors.ts";
-import { countOf, jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
+import { countOf, jsonSummaryFlag, printLine, remark, showProgress } from "./command-line/output.ts";
 import { followLink, forceFlag, requireFree } from "./files/target-file.ts";
 import { defineClientCommand } from "./service/connect.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
-import { ProgressBar } from "./transfer/progress-bar.ts";
 
 export const command = defineClientCommand(
   {
@@ -17,6 +16,7 @@ export const command = defineClientCommand(
     flags: [formatFlag, forceFlag, jsonSummaryFlag],
     notes:
       "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
+    example: "export items.csv",
   },
   async (client, args) => {
     const [file = "-"] = args.positionals;
@@ -26,7 +26,7 @@ export const command = defineClientCommand(
     const format = formatOf(args.text("format"), path);
     if (path !== undefined) requireFree(path, args.has("force"));
     // If the items are printed on the terminal, there is no progress bar, because the two would mix.
-    const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar();
+    const hasBar = path !== undefined || !process.stdout.isTTY;
     const hash = new ItemHash();
     async function* items(): AsyncGenerator<string> {
       let fraction: number | undefined;
@@ -35,15 +35,11 @@ export const command = defineClientCommand(
       };
       for await (const json of client.items({ onProgress })) {
         hash.add(json);
-        bar?.update(hash.count, fraction);
+        if (hasBar) showProgress(hash.count, fraction);
         yield json;
       }
     }
-    try {
-      await writeItems(items(), format, path);
-    } finally {
-      bar?.clear();
-    }
+    await writeItems(items(), format, path);
     if (args.has("json")) await printLine(JSON.stringify({ items: hash.count, hash: String(hash) }));
     else remark(`Exported ${countOf(hash.count)}${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
   },

@@ -21,7 +21,7 @@ export const command = defineCommand(
     flags: [],
     notes:
       "URL is an address, or a port of this machine. Without it, the service is found with TODOITEMS_HOST, TODOITEMS_PORT and TODOITEMS_HTTPS_PORT, as serve reads them. Exit codes: 0 the service is ready, 1 it is not ready or does not respond, 2 usage error.",
-    example: "healthcheck 8080",
+    example: "healthcheck http://127.0.0.1:5000/",
   },
   async ({ positionals: [named] }, environment) => {
     const url = parseServer(named ?? ownAddress(environment));

@@ -31,6 +31,7 @@ export const command = defineCommand(
     ],
     notes:
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
+    example: "restore monday.db --force",
   },
   async (args, environment) => {
     const file = followLink(args.positionals[0] ?? "");

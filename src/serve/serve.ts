@@ -5,7 +5,6 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { exposureOf } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
-import { usesColour } from "../terminal/colour.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
@@ -57,8 +56,7 @@ export async function serve(
     const service = await startInstance(settings, environment, log);
     for (const { text, hint } of exposedFiles([settings.users, settings.tlsKey])) log("warn", `${text}. ${hint}`);
     const metricsPort = startMetricsServer(settings, service, log);
-    const isColoured = usesColour(process.stdout, environment);
-    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
+    const text = greeting(settings, { ...service, metricsPort }, widthOf(process.stdout));
     await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });

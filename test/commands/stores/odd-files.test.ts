@@ -191,10 +191,7 @@ test("backup - writes more than a pipe can hold, and fails if the reader has gon
   expect(lstatSync(path("copy.db")).size).toBeGreaterThan(2 * 65_536);
   expect(await countOf("copy.db")).toBe(5_000);
   const closed = pipe("head -c 1");
-  expect({ exitCode: closed.exitCode, stderr: String(closed.stderr) }).toEqual({
-    exitCode: 1,
-    stderr: "error: The output cannot be written: the program that reads the output has closed it.\n",
-  });
+  expect({ exitCode: closed.exitCode, stderr: String(closed.stderr) }).toEqual({ exitCode: 141, stderr: "" });
   expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
 }, 20_000);
 
