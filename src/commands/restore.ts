@@ -11,7 +11,7 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { countOf, jsonSummaryFlag } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/target-file.ts";
 import { checkSqlite } from "./stores/check-store.ts";
-import { hashed, isSameFile, printSummary, readBack, type StoreSummary } from "./stores/store-copy.ts";
+import { isSameFile, printSummary, readBack, type StoreSummary } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
@@ -67,20 +67,21 @@ async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force:
         `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
       );
     },
-    portions: portions(hashed(backup.items(), written)),
+    portions: portions(backup.items(), written),
     async verify(found) {
-      summary = await readBack(found, written);
+      summary = await readBack(found, written.count, String(written));
     },
   }).finally(() => backup.close());
   return summary;
 }
 
-/** Groups the items. Each group is meant for one statement. */
-async function* portions(items: AsyncIterable<Change>): AsyncGenerator<PlannedChange[]> {
+/** Groups the items, and adds each of them to the hash. Each group is meant for one statement. */
+async function* portions(items: AsyncIterable<Change>, hash: ItemHash): AsyncGenerator<PlannedChange[]> {
   let portion: PlannedChange[] = [];
   let characters = 0;
   for await (const item of items) {
     portion.push({ ...item, replaces: undefined });
+    hash.add(item.json ?? "");
     characters += item.json?.length ?? 0;
     if (characters < charactersAtOnce) continue;
     yield portion;

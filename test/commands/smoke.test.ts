@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== "linux")("output that cannot be written", (
 });
 
 describe("Ctrl-C", () => {
-  test("ends an export, keeps the old file, and removes the unfinished one", async () => {
+  test("ends an export, keeps the old file, removes the unfinished one and says so", async () => {
     // A service that sends the first item of its list, and then nothing more.
     const body = () =>
       new ReadableStream({
@@ -94,9 +94,11 @@ describe("Ctrl-C", () => {
       writeFileSync(path, "[]");
       const running = Bun.spawn([...programCommand(), "export", path, "--force", "--server", stalled.url.href], {
         env: programEnvironment(commandLine.environment),
+        stderr: "pipe",
       });
       await eventually(() => existsSync(`${path}.partial`));
       running.kill(signal);
+      expect(await new Response(running.stderr).text()).toBe("Interrupted: nothing was replaced.\n");
       expect(await running.exited).toBe(exitCode);
       expect([readFileSync(path, "utf8"), existsSync(`${path}.partial`)]).toEqual(["[]", false]);
     }

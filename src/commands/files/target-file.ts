@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
 import type { Flag } from "../command-line/command.ts";
 import { CommandError } from "../command-line/errors.ts";
+import { remark } from "../command-line/output.ts";
 
 export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace FILE if it exists" };
 
@@ -49,5 +50,6 @@ export async function withCleanUp<Result>(cleanUp: () => void, action: () => Pro
 
 /** Ends with the exit code of a program that the signal has ended. */
 function end(signal: NodeJS.Signals): never {
+  remark("Interrupted: nothing was replaced.");
   process.exit(signal === "SIGINT" ? 130 : 143);
 }

