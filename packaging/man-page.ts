@@ -51,7 +51,7 @@ function commandSection({ name, parameters, summary, flags, notes, example }: Co
     escaped(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
     ...flags.flatMap(flagEntry),
     ...(notes === undefined ? [] : notes.split("\n").flatMap(noteLine)),
-    ...(example === undefined ? [] : noteLine(` ${asTyped(example)}`)),
+    ...noteLine(` ${asTyped(example)}`),
   ];
 }
 

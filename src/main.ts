@@ -2,12 +2,13 @@
 
 // The entry point: runs the command that was typed.
 
+import { describeFailure } from "./commands/command-line/failure.ts";
 import { outputError, remarkError } from "./commands/command-line/output.ts";
 import { runCommand } from "./commands/command-line/run.ts";
 import { noticeStart } from "./terminal/program-name.ts";
 
 process.stdout.on("error", (error) => {
-  remarkError(outputError(error).message);
+  remarkError(describeFailure(outputError(error)).message);
   process.exit(1);
 });
 // If standard error cannot be written, there is no place left to report that.

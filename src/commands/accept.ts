@@ -9,10 +9,10 @@ import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-record.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
-import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
-import { describeSummary } from "./stores/store-copy.ts";
+import { jsonSummaryFlag, remark } from "./command-line/output.ts";
+import { printSummary } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
-import { requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
+import { requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
 
 export const command = defineCommand(
   {
@@ -26,6 +26,7 @@ export const command = defineCommand(
     ],
     notes:
       "STORE is a SQLite file. Its items become the store, without the log beside it. The files as they were are kept under another name. Every client learns that this is another history.",
+    example: "accept todoitems.db",
   },
   async (args, environment) => {
     const store = storeOf(args, environment, args.positionals[0]);
@@ -36,11 +37,9 @@ export const command = defineCommand(
       remark(`Nothing to accept: the files of ${path} belong together.`);
       return;
     }
-    const startedAt = performance.now();
     const open = (kept: string) => (args.has("with-log") ? openWithLog(kept) : SqliteSnapshot.openWithoutLog(path));
-    const summary = await withStoreAdvice(path, () => replaceStore(path, { command: "accept", force: true, open }));
-    if (args.has("json")) await printLine(JSON.stringify(summary));
-    else remark(`Accepted ${path}: ${describeSummary(summary, startedAt)}`);
+    const summary = await replaceStore(path, { command: "accept", force: true, open });
+    await printSummary(summary, args.has("json"), `Accepted ${path}`);
   },
 );
 

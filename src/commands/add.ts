@@ -1,7 +1,6 @@
 // `todoitems add`: stores a new item.
 
-import { scanObject } from "../items/json-text.ts";
-import { knownMember } from "../items/known-fields.ts";
+import { meaningOf, withKnownFields } from "../items/known-fields.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
@@ -23,14 +22,13 @@ export const command = defineClientCommand(
     if (name === "" && fields.length === 0)
       throw new UsageError(`The item needs a name, as in: ${asTyped("add Buy milk")}`);
     const notes = args.text("notes");
-    const texts = [
-      ...(name === "" ? [] : [{ name: fieldNames.name, json: JSON.stringify(name) }]),
-      ...(notes === undefined ? [] : [{ name: fieldNames.notes, json: JSON.stringify(notes) }]),
-    ];
-    // If the user gives a mark, such as `completed`, no `Done` is added, because the two could contradict each other.
-    const hasMark = knownMember(scanObject(setFields("{}", fields)), "done") !== undefined;
-    const marks = hasMark ? [] : [{ name: fieldNames.done, json: "false" }];
-    const { id, item } = await client.create(setFields("{}", [...texts, ...marks, ...fields]));
+    const known = {
+      ...(name !== "" && { name }),
+      ...(notes !== undefined && { notes }),
+      // If the user gives a mark, such as `completed`, no `Done` is added, because the two could contradict each other.
+      ...(!fields.some((field) => meaningOf(field.name) === "done") && { done: false }),
+    };
+    const { id, item } = await client.create(setFields(withKnownFields("{}", known, fieldNames), fields));
     await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
   },
 );

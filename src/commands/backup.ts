@@ -1,18 +1,19 @@
 // `todoitems backup`: writes the current items of a store to a new SQLite file, even while a service uses the store.
 // Why: docs/decisions/0056-backups-are-stores.md
 
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realPathOf } from "../engines/sqlite/open-store.ts";
+import { modeLike } from "../files/private-file.ts";
 import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
-import { jsonSummaryFlag, lostOutput, printLine, remark } from "./command-line/output.ts";
-import { followLink, forceFlag } from "./files/file-argument.ts";
+import { jsonSummaryFlag, outputError } from "./command-line/output.ts";
+import { followLink, forceFlag, requireFree, withCleanUp } from "./files/target-file.ts";
 import { standardOutput, writeAll } from "./files/write-all.ts";
-import { copyStore, describeSummary, isSameFile, type StoreSummary, withStoreLock } from "./stores/store-copy.ts";
+import { copyStore, isSameFile, printSummary, type StoreSummary, withStoreLock } from "./stores/store-copy.ts";
 import { type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
 
 export const command = defineCommand(
@@ -23,47 +24,38 @@ export const command = defineCommand(
     flags: [storeFlag, forceFlag, jsonSummaryFlag],
     notes:
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
+    example: "backup monday.db",
   },
   async (args, environment) => {
     const [file = `todoitems-${timeStamp(new Date())}.db`] = args.positionals;
     const store = storeOf(args, environment);
     if (file === "-" && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the backup itself is printed.");
-    const startedAt = performance.now();
     const summary = file === "-" ? await toOutput(store) : await toFile(store, followLink(file), args.has("force"));
-    if (args.has("json")) await printLine(JSON.stringify({ file, ...summary }));
-    else remark(`Saved ${file === "-" ? "to standard output" : file}: ${describeSummary(summary, startedAt)}`);
+    await printSummary({ file, ...summary }, args.has("json"), `Saved ${file === "-" ? "to standard output" : file}`);
   },
 );
 
 async function toFile(store: KeptStore, path: string, force: boolean): Promise<StoreSummary> {
   if (store.engine === "sqlite" && isSameFile(store.path, path))
     throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
-  const refuse = () => {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found && !found.isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
-    if (found && !force)
-      throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
+  const lock = `${realPathOf(path)}-lock`;
+  const hadLock = existsSync(lock);
+  const removeLock = () => {
+    // A backup is one file.
+    if (!hadLock) rmSync(lock, { force: true });
+  };
+  const write = async () => {
+    requireFree(path, force);
     const log = [`${path}-wal`, `${path}-journal`].find(existsSync);
     if (log !== undefined)
       throw new CommandError(`${log} exists: ${path} seems to be a store in use. Choose another name.`);
+    return copyStore(await openSnapshot(store), path, (partial) => {
+      if (store.engine === "sqlite") chmodSync(partial, modeLike(store.path));
+    });
   };
-  refuse();
-  const lock = `${realPathOf(path)}-lock`;
-  const hadLock = existsSync(lock);
   // The lock is needed because another backup to the same file would use the same partial file.
-  return withStoreLock(path, async () => {
-    try {
-      refuse();
-      return await copyStore(await openSnapshot(store), path, {
-        like: store.engine === "sqlite" ? store.path : undefined,
-        beforeRename: refuse,
-      });
-    } finally {
-      // A backup is one file.
-      if (!hadLock) rmSync(lock, { force: true });
-    }
-  });
+  return withStoreLock(path, () => withCleanUp(removeLock, write));
 }
 
 /** Writes the backup to a temporary file first, so that only a complete and verified backup is sent. */
@@ -73,15 +65,14 @@ async function toOutput(store: KeptStore): Promise<StoreSummary> {
       `A backup is not text for a terminal. Send it elsewhere: ${asTyped("backup - | gzip > FILE")}`,
     );
   const folder = mkdtempSync(join(tmpdir(), "todoitems-backup-"));
-  try {
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  return withCleanUp(removeFolder, async () => {
     const path = join(folder, "backup.db");
     const summary = await copyStore(await openSnapshot(store), path);
     for await (const bytes of Bun.file(path).stream())
       await writeAll(standardOutput, bytes).catch((error: unknown) => {
-        throw lostOutput(error);
+        throw outputError(error);
       });
     return summary;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }

@@ -14,6 +14,7 @@ export const command = defineCommand(
     parameters: "",
     summary: "show the development certificate authority, and make it if there is none",
     flags: [],
+    example: "certificate",
   },
   async (_args, environment) => {
     const opened = await openDevelopmentCertificate(environment).catch((error: unknown) => {
@@ -21,13 +22,13 @@ export const command = defineCommand(
     });
     if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.`);
     const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(opened.authorityCert));
-    const rows: readonly (readonly [string, string])[] = [
-      ["File", opened.authorityCert],
-      ["Name", subject],
-      ["Valid until", validTo],
-      ["SHA-256", fingerprint256],
-      ["Vouches for", opened.names.join(", ")],
-    ];
+    const rows = Object.entries({
+      File: opened.authorityCert,
+      Name: subject,
+      "Valid until": validTo,
+      "SHA-256": fingerprint256,
+      "Vouches for": opened.names.join(", "),
+    });
     await printLine(labelledRows(rows, widthOf(process.stdout)).join("\n"));
   },
 );

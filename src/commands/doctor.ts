@@ -2,26 +2,24 @@
 // It changes nothing.
 // Why: docs/decisions/0078-doctor.md
 
-import { StoreError } from "../collection/engine.ts";
-import { UsersFileError } from "../credentials/users-file.ts";
-import { isSystemError } from "../files/system-reason.ts";
-import { explainUsersError } from "../serve/advice.ts";
-import { CertificateError } from "../serve/certificate-files.ts";
+import { styleText } from "node:util";
+import { startFailure } from "../serve/serve.ts";
 import { readSettings } from "../serve/settings.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { printable, styleOf } from "../terminal/text.ts";
+import { printable } from "../terminal/text.ts";
 import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import type { Command } from "./command-line/command.ts";
-import { describeFailure } from "./command-line/failure.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
 import { settingFlags } from "./command-line/setting-flags.ts";
-import { type Check, checks, type Finding, fail, type Subject, type Verdict, warn } from "./doctor/checks.ts";
+import { checks, type Finding, fail, warn } from "./doctor/checks.ts";
 import { connectionVariables } from "./service/connection-flags.ts";
 
 interface AreaFinding extends Finding {
   readonly area: string;
 }
+
+const verdicts = ["fail", "warn", "pass"] as const;
 
 export const command: Command = {
   name: "doctor",
@@ -30,13 +28,13 @@ export const command: Command = {
   flags: [...settingFlags, { ...jsonFlag, meaning: "print the findings as JSON" }],
   notes:
     "Give the flags and the environment of the service, and run it as the user of the service, which may be running. Exit codes: 0 nothing failed, 1 something failed.",
+  example: "doctor --auth writes --users users.txt",
   async run(args, environment) {
     const serveArgs = args.filter((word) => word !== "--json");
     const findings = await examine(serveArgs, environment);
-    const has = (one: Verdict) => findings.some(({ verdict }) => verdict === one);
-    const worst = has("fail") ? "fail" : has("warn") ? "warn" : "pass";
+    const worst = verdicts.find((one) => findings.some(({ verdict }) => verdict === one)) ?? "pass";
     const isJson = serveArgs.length < args.length;
-    await printLine(isJson ? JSON.stringify({ verdict: worst, findings }) : table(findings, environment));
+    await printLine(isJson ? JSON.stringify({ verdict: worst, findings }) : table(findings));
     return worst === "fail" ? 1 : 0;
   },
 };
@@ -47,36 +45,28 @@ async function examine(args: readonly string[], environment: Environment): Promi
   if ("problems" in result)
     return result.problems.map((problem) => ({ area: "Settings", ...fail(problem, settingsHint) }));
   const findings: AreaFinding[] = result.warnings.map((text) => ({ area: "Settings", ...warn(text, settingsHint) }));
-  const subject = { settings: result.settings, environment, args };
   for (const [area, check] of Object.entries(checks))
-    findings.push(...(await findingsOf(check, subject)).map((finding) => ({ area, ...finding })));
+    try {
+      for await (const finding of check(result.settings, args)) findings.push({ area, ...finding });
+    } catch (error) {
+      const reason = startFailure(error);
+      if (reason === undefined) throw error;
+      findings.push({ area, ...fail(reason, "the service cannot start like this") });
+    }
   return findings;
 }
 
-/** Runs one check. An error that the operator can fix becomes a finding. */
-async function findingsOf(check: Check, subject: Subject): Promise<readonly Finding[]> {
-  try {
-    return await check(subject);
-  } catch (error) {
-    const hint = "the service cannot start like this";
-    if (error instanceof UsersFileError) return [fail(explainUsersError(error), hint)];
-    if (error instanceof CertificateError) return [fail(error.message, hint)];
-    if (!(error instanceof StoreError) && !isSystemError(error)) throw error;
-    return [fail(describeFailure(error).message, hint)];
-  }
-}
-
-function table(findings: readonly AreaFinding[], environment: Environment): string {
-  const style = styleOf(process.stdout, environment);
-  const paint = { pass: style.green, warn: style.yellow, fail: style.red };
-  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
+function table(findings: readonly AreaFinding[]): string {
+  const colours = { pass: "green", warn: "yellow", fail: "red" } as const;
+  const count = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict).length;
   const rows = labelledRows(
     findings.map(({ area, verdict, text, hint }) => [
       `${verdict}  ${area}`,
       [printable(text), ...(hint === undefined ? [] : [`→ ${printable(hint)}`])].join("\n"),
     ]),
     widthOf(process.stdout),
-    (label) => label.replace(/^(?:pass|warn|fail)/, (verdict) => paint[verdict as Verdict](verdict)),
+    (label) =>
+      verdicts.reduce((text, one) => text.replace(`${one}  `, (found) => styleText(colours[one], found)), label),
   );
   return [...rows, "", `${count("pass")} passed, ${count("warn")} to look at, ${count("fail")} failed`].join("\n");
 }

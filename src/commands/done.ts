@@ -13,6 +13,7 @@ export const command = defineClientCommand(
     summary: "mark items as done",
     flags: [{ name: "undo", placeholder: "", meaning: "mark them as not done" }, jsonFlag],
     notes: idNotes,
+    example: 'done 3f2a "Water the plants"',
   },
   async (client, args) => {
     const done = !args.has("undo");

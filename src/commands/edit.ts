@@ -8,14 +8,14 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { editText } from "./items/editor.ts";
 import { fieldFlag, fieldNames, notesFlag, parseField, setFields, titleOf } from "./items/fields.ts";
-import { findItem, idNotes } from "./items/find-items.ts";
+import { findItems, idNotes } from "./items/find-items.ts";
 import { defineClientCommand } from "./service/connect.ts";
 
 export const command = defineClientCommand(
   {
     name: "edit",
-    parameters: "ID",
-    summary: "change an item, in your editor or with flags",
+    parameters: "ID…",
+    summary: "change items, in your editor or with flags",
     flags: [
       { name: "name", placeholder: "TEXT", meaning: "the item's name, in the field where the item keeps it" },
       notesFlag,
@@ -26,18 +26,18 @@ export const command = defineClientCommand(
     example: 'edit 3f2a --name "Buy oat milk" --field Price:=1.50',
   },
   async (client, args, environment) => {
-    const [word = ""] = args.positionals;
     const change = changeOf(args);
-    const { id, item: before, etag } = await findItem(client, word);
-    const store = async (text: string) => {
-      if (!sameId(idOf(text), id))
-        throw new CommandError(`The ID of an item cannot be changed. This item's ID is ${printable(id)}.`);
-      await client.update(text, { ifMatch: etag });
-    };
-    const after = change ? (await client.change(id, change)).item : await editText(before, environment, store);
-    if (args.has("json")) await printLine(after);
-    else if (after === before) remark("The text is the same as before, so nothing was changed.");
-    else await printLine(`Changed: ${titleOf(id, after)}`);
+    for (const { id, item: before, etag } of await findItems(client, args.positionals)) {
+      const store = async (text: string) => {
+        if (!sameId(idOf(text), id))
+          throw new CommandError(`The ID of an item cannot be changed. This item's ID is ${printable(id)}.`);
+        await client.update(text, { ifMatch: etag });
+      };
+      const after = change ? (await client.change(id, change)).item : await editText(before, environment, store);
+      if (args.has("json")) await printLine(after);
+      else if (after === before) remark("The text is the same as before, so nothing was changed.");
+      else await printLine(`Changed: ${titleOf(id, after)}`);
+    }
   },
 );
 
@@ -48,7 +48,6 @@ function changeOf(args: Arguments): ((json: string) => string) | undefined {
   if (fields.some(({ name }) => name.toLowerCase() === "id"))
     throw new UsageError("The ID of an item cannot be changed.");
   const [name, notes] = [args.text("name")?.trim(), args.text("notes")];
-  if (name === "") throw new UsageError("--name: the name is empty. Give the item's new name.");
   const texts = { ...(name !== undefined && { name }), ...(notes !== undefined && { notes }) };
   return (json) => setFields(withKnownFields(json, texts, fieldNames), fields);
 }

@@ -1,15 +1,12 @@
 // `todoitems export`: writes every item to a file or to standard output.
 
-import { statSync } from "node:fs";
-import { CommandError, UsageError } from "./command-line/errors.ts";
-import { countOf, jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
-import { followLink, forceFlag } from "./files/file-argument.ts";
-import { interruptible } from "./files/interruptible.ts";
+import { UsageError } from "./command-line/errors.ts";
+import { countOf, jsonSummaryFlag, printLine, remark, showProgress } from "./command-line/output.ts";
+import { followLink, forceFlag, requireFree } from "./files/target-file.ts";
 import { defineClientCommand } from "./service/connect.ts";
 import { formatFlag, formatOf } from "./transfer/item-formats.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 import { writeItems } from "./transfer/item-writer.ts";
-import { ProgressBar } from "./transfer/progress-bar.ts";
 
 export const command = defineClientCommand(
   {
@@ -19,6 +16,7 @@ export const command = defineClientCommand(
     flags: [formatFlag, forceFlag, jsonSummaryFlag],
     notes:
       "Without FILE, the items are written to standard output. FILE appears only when it is complete. At the end, the number of items and a hash are printed. import prints the same hash for the same items.",
+    example: "export items.csv",
   },
   async (client, args) => {
     const [file = "-"] = args.positionals;
@@ -26,31 +24,22 @@ export const command = defineClientCommand(
     if (path === undefined && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
-    const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
-    // A rename would replace a device or a pipe with that name.
-    if (found && !found.isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
-    if (found && !args.has("force"))
-      throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
+    if (path !== undefined) requireFree(path, args.has("force"));
     // If the items are printed on the terminal, there is no progress bar, because the two would mix.
-    const bar = path === undefined && process.stdout.isTTY ? undefined : new ProgressBar();
+    const hasBar = path !== undefined || !process.stdout.isTTY;
     const hash = new ItemHash();
-    async function* items(signal?: AbortSignal): AsyncGenerator<string> {
+    async function* items(): AsyncGenerator<string> {
       let fraction: number | undefined;
       const onProgress = (bytes: number, total: number | undefined) => {
         fraction = total && bytes / total;
       };
-      for await (const json of client.items({ onProgress, signal })) {
+      for await (const json of client.items({ onProgress })) {
         hash.add(json);
-        bar?.update(hash.count, fraction);
+        if (hasBar) showProgress(hash.count, fraction);
         yield json;
       }
     }
-    try {
-      if (path === undefined) await writeItems(items(), format, path);
-      else await interruptible(path, (signal) => writeItems(items(signal), format, path));
-    } finally {
-      bar?.clear();
-    }
+    await writeItems(items(), format, path);
     if (args.has("json")) await printLine(JSON.stringify({ items: hash.count, hash: String(hash) }));
     else remark(`Exported ${countOf(hash.count)}${path === undefined ? "" : ` to ${path}`}\nHash ${hash}`);
   },

@@ -7,7 +7,7 @@ import { UsageError } from "./command-line/errors.ts";
 import { printLine } from "./command-line/output.ts";
 
 export const command = defineCommand(
-  { name: "help", parameters: "[COMMAND]", summary: "explain a command", flags: [] },
+  { name: "help", parameters: "[COMMAND]", summary: "explain a command", flags: [], example: "help list" },
   async ({ positionals: [name] }, _environment, commands) => {
     const all = await commands();
     const named = all.find((one) => one.name === name);
@@ -49,6 +49,7 @@ function commandHelp({ name, parameters, summary, flags, notes, example }: Comma
     `Usage: ${asTyped([name, parameters, flags.length > 0 ? "[flags]" : ""].filter((part) => part !== "").join(" "))}`,
     ...(flags.length > 0 ? ["", "Flags (defaults in parentheses):", ...labelledRows(described, width)] : []),
     ...(notes === undefined ? [] : ["", wrap(notes, width)]),
-    ...(example === undefined ? [] : ["", "Example:", `  ${asTyped(example)}`]),
+    "",
+    `Example: ${asTyped(example)}`,
   ].join("\n");
 }

@@ -2,11 +2,10 @@
 
 import { createReadStream, statSync } from "node:fs";
 import { UsageError } from "./command-line/errors.ts";
-import { countOf, jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
+import { countOf, jsonSummaryFlag, printLine, remark, showProgress } from "./command-line/output.ts";
 import { defineClientCommand } from "./service/connect.ts";
 import { conflictRules, describeCounts, importItems } from "./transfer/import-run.ts";
 import { formatFlag, formatOf, readItems } from "./transfer/item-formats.ts";
-import { ProgressBar } from "./transfer/progress-bar.ts";
 
 export const command = defineClientCommand(
   {
@@ -17,15 +16,14 @@ export const command = defineClientCommand(
       formatFlag,
       {
         name: "on-conflict",
-        placeholder: "RULE",
-        meaning:
-          "if an item is stored already, with other content: fail, skip the item of the file, or replace the stored item (fail)",
-        choices: conflictRules,
+        placeholder: conflictRules.join("|"),
+        meaning: "if an item is stored already, with other content: stop, leave the stored item, or replace it (fail)",
       },
       jsonSummaryFlag,
     ],
     notes:
       "If FILE is -, the items are read from standard input. An item that is already stored with the same content is skipped. If the import is interrupted, run the same command again to continue. In a CSV file, the first line names the fields.",
+    example: "import items.csv --on-conflict skip",
   },
   async (client, args) => {
     const [file = ""] = args.positionals;
@@ -34,7 +32,6 @@ export const command = defineClientCommand(
     if (file !== "-" && !found?.isFile()) throw new UsageError(`${file}: there is no such file.`);
     const rule = conflictRules.find((one) => one === args.text("on-conflict")) ?? "fail";
     const source = file === "-" ? "standard input" : file;
-    const bar = new ProgressBar();
     let bytes = 0;
     async function* chunks(): AsyncGenerator<Uint8Array> {
       for await (const chunk of file === "-" ? Bun.stdin.stream() : createReadStream(file)) {
@@ -42,13 +39,9 @@ export const command = defineClientCommand(
         bytes += chunk.length;
       }
     }
-    try {
-      const onItem = (count: number) => bar.update(count, found && bytes / found.size);
-      const { items, hash, ...counts } = await importItems(client, readItems(source, chunks(), format), rule, onItem);
-      if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
-      else remark(`Imported ${countOf(items)}: ${describeCounts(counts)}\nHash ${hash}`);
-    } finally {
-      bar.clear();
-    }
+    const onItem = (count: number) => showProgress(count, found && bytes / found.size);
+    const { items, hash, ...counts } = await importItems(client, readItems(source, chunks(), format), rule, onItem);
+    if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
+    else remark(`Imported ${countOf(items)}: ${describeCounts(counts)}\nHash ${hash}`);
   },
 );

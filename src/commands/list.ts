@@ -1,13 +1,13 @@
 // `todoitems list`: prints the items as a table or as JSON lines.
 
+import { styleText } from "node:util";
 import { idOf } from "../client/item-text.ts";
 import { scanObject } from "../items/json-text.ts";
 import { knownFields, textOf } from "../items/known-fields.ts";
 import { asTyped } from "../terminal/program-name.ts";
-import { padEnd, printable, shorten, styleOf } from "../terminal/text.ts";
+import { padEnd, printable, shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
 import type { Arguments } from "./command-line/command.ts";
-import { UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { isDone } from "./items/fields.ts";
 import { distinctLength } from "./items/find-items.ts";
@@ -26,8 +26,9 @@ export const command = defineClientCommand(
     ],
     notes:
       "The table has a tick for what is done, the beginning of the ID, the name and the notes. --json prints every item in full, one per line.",
+    example: "list --open --search milk",
   },
-  async (client, args, environment) => {
+  async (client, args) => {
     const isWanted = filterOf(args);
     if (args.has("json")) {
       for await (const json of client.items()) if (isWanted(json)) await printLine(json);
@@ -39,25 +40,21 @@ export const command = defineClientCommand(
       remark(all.length === 0 ? `There are no items yet. Add one with: ${asTyped("add NAME")}` : "No item matches.");
       return;
     }
-    const style = styleOf(process.stdout, environment);
     const [header = "", ...lines] = tableOf(all, items, widthOf(process.stdout));
-    await printLine(style.bold(header));
-    for (const line of lines) await printLine(line.startsWith("✓") ? style.dim(line) : line);
+    // The first call of `styleText` takes some milliseconds. Without a terminal, it would change nothing.
+    const paint: typeof styleText = process.stdout.isTTY ? styleText : (_style, text) => text;
+    await printLine(paint("bold", header));
+    for (const line of lines) await printLine(line.startsWith("✓") ? paint("dim", line) : line);
   },
 );
 
 function filterOf(args: Arguments): (json: string) => boolean {
-  if (args.has("open") && args.has("done")) throw new UsageError("--open and --done exclude each other. Use one.");
-  const text = args.text("search")?.toLowerCase();
+  const text = args.text("search")?.toLowerCase() ?? "";
   return (json) => {
     if (args.has("open") && isDone(json)) return false;
     if (args.has("done") && !isDone(json)) return false;
-    return (
-      text === undefined ||
-      scanObject(json)
-        .entries()
-        .some(([, value]) => textOf(value).toLowerCase().includes(text))
-    );
+    const fields = scanObject(json).entries();
+    return fields.some(([, value]) => textOf(value).toLowerCase().includes(text));
   };
 }
 
@@ -67,19 +64,19 @@ function tableOf(all: readonly string[], items: readonly string[], width: number
   const rows = items.map((json) => {
     const { name, notes, done } = knownFields(scanObject(json));
     const id = printable(idOf(json)?.slice(0, length) ?? "");
-    return {
-      tick: done ? "✓" : " ",
-      id,
-      name: shorten(printable(name), Math.floor(width / 2)),
-      notes: printable(notes),
-    };
+    return [done ? "✓" : " ", id, shorten(printable(name), Math.floor(width / 2)), printable(notes)];
   });
-  const hasNotes = rows.some(({ notes }) => notes !== "");
-  const table = [{ tick: "✓", id: "ID", name: "Name", notes: hasNotes ? "Notes" : "" }, ...rows];
-  const widest = (column: "id" | "name") =>
-    table.reduce((most, row) => Math.max(most, Bun.stringWidth(row[column])), 0);
-  const [ids, names] = [widest("id"), widest("name")];
-  return table.map(({ tick, id, name, notes }) =>
-    shorten(`${tick}  ${padEnd(id, ids)}  ${padEnd(name, names)}  ${notes}`.trimEnd(), width),
+  const table = [["✓", "ID", "Name", "Notes"], ...rows];
+  const widths = [0, 1, 2, 3].map((column) =>
+    table.reduce((most, row) => Math.max(most, Bun.stringWidth(row[column] ?? "")), 0),
+  );
+  return table.map((row) =>
+    shorten(
+      row
+        .map((cell, column) => padEnd(cell, widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+      width,
+    ),
   );
 }

@@ -14,6 +14,7 @@ export const command = defineClientCommand(
     summary: "delete items",
     flags: [{ name: "done", placeholder: "", meaning: "instead of IDs: all items that are done" }, jsonFlag],
     notes: idNotes,
+    example: "remove --done",
   },
   async (client, args) => {
     const done = args.has("done");

@@ -2,17 +2,22 @@
 // for its history. So clients do not rely on what they remember of the old content.
 
 import { existsSync } from "node:fs";
-import type { Snapshot } from "../engines/snapshot.ts";
+import type { Change, PlannedChange } from "../collection/engine.ts";
+import type { PostgresAddress } from "../engines/postgres/postgres-address.ts";
+import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
-import { jsonSummaryFlag, printLine, remark } from "./command-line/output.ts";
-import { followLink, forceFlag } from "./files/file-argument.ts";
-import { checkSqlite } from "./stores/check-sqlite.ts";
-import { restorePostgres } from "./stores/restore-postgres.ts";
-import { describeSummary, isSameFile } from "./stores/store-copy.ts";
-import { type Replaced, replaceStore } from "./stores/store-replacement.ts";
-import { describeStore, requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
+import { countOf, jsonSummaryFlag } from "./command-line/output.ts";
+import { followLink, forceFlag } from "./files/target-file.ts";
+import { checkSqlite } from "./stores/check-store.ts";
+import { isSameFile, printSummary, readBack, type StoreSummary } from "./stores/store-copy.ts";
+import { replaceStore } from "./stores/store-replacement.ts";
+import { describeStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
+import { ItemHash } from "./transfer/item-hash.ts";
+
+/** A statement ends once its items have this many characters. That limits the memory that it needs. */
+const charactersAtOnce = 1_000_000;
 
 export const command = defineCommand(
   {
@@ -26,37 +31,62 @@ export const command = defineCommand(
     ],
     notes:
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
+    example: "restore monday.db --force",
   },
   async (args, environment) => {
     const file = followLink(args.positionals[0] ?? "");
     const store = storeOf(args, environment);
-    const startedAt = performance.now();
-    requireFile(file);
     const force = args.has("force");
-    const summary: Replaced =
+    requireFile(file);
+    if (store.engine === "sqlite") {
+      if (isSameFile(file, store.path)) throw new UsageError(`${file} is the store itself. Name a backup.`);
+      if (existsSync(store.path)) requireFile(store.path);
+    }
+    const [finding] = checkSqlite(file).findings;
+    if (finding !== undefined)
+      throw new CommandError(
+        `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup.`,
+      );
+    const open = () => SqliteSnapshot.open(file);
+    const summary =
       store.engine === "sqlite"
-        ? await toSqlite(file, store.path, force)
-        : await restorePostgres(openBackup(file), store, force);
-    if (args.has("json")) await printLine(JSON.stringify(summary));
-    else remark(`Restored ${describeStore(store)}: ${describeSummary(summary, startedAt)}`);
+        ? await replaceStore(store.path, { command: "restore", force, open })
+        : await toPostgres(open(), store, force);
+    await printSummary(summary, args.has("json"), `Restored ${describeStore(store)}`);
   },
 );
 
-async function toSqlite(file: string, path: string, force: boolean): Promise<Replaced> {
-  if (isSameFile(file, path)) throw new UsageError(`${file} is the store itself. Name a backup.`);
-  if (existsSync(path)) requireFile(path);
-  const snapshot = openBackup(file);
-  try {
-    return await withStoreAdvice(path, () => replaceStore(path, { command: "restore", force, open: () => snapshot }));
-  } finally {
-    await snapshot.close();
-  }
+/** Replaces the items in one transaction. So if this is interrupted, the store stays as it was. */
+async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force: boolean): Promise<StoreSummary> {
+  const written = new ItemHash();
+  let summary: StoreSummary = { items: 0, hash: "" };
+  await replaceItems(store, {
+    mayReplace(itemCount) {
+      if (itemCount === 0 || force) return;
+      throw new CommandError(
+        `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
+      );
+    },
+    portions: portions(backup.items(), written),
+    async verify(found) {
+      summary = await readBack(found, written.count, String(written));
+    },
+  }).finally(() => backup.close());
+  return summary;
 }
 
-function openBackup(file: string): Snapshot {
-  const [finding] = checkSqlite(file).findings;
-  if (finding === undefined) return SqliteSnapshot.open(file);
-  throw new CommandError(
-    `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup.`,
-  );
+/** Groups the items, and adds each of them to the hash. Each group is meant for one statement. */
+async function* portions(items: AsyncIterable<Change>, hash: ItemHash): AsyncGenerator<PlannedChange[]> {
+  let portion: PlannedChange[] = [];
+  let characters = 0;
+  for await (const item of items) {
+    portion.push({ ...item, replaces: undefined });
+    hash.add(item.json ?? "");
+    characters += item.json?.length ?? 0;
+    if (characters < charactersAtOnce) continue;
+    yield portion;
+    portion = [];
+    characters = 0;
+  }
+  if (portion.length > 0) yield portion;
 }

@@ -2,29 +2,26 @@
 
 import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
 import { explainUsersError } from "../serve/advice.ts";
-import { defineCommand, expectedOneOf } from "./command-line/command.ts";
+import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { printLine, remark } from "./command-line/output.ts";
 import { askPassword } from "./service/password.ts";
 
-const actions = ["add", "remove", "list"] as const;
 /** A shorter password is accepted with a warning. */
 const shortPassword = 8;
 
 export const command = defineCommand(
   {
     name: "user",
-    parameters: `${actions.join("|")} [NAME]`,
+    parameters: "add|remove|list [NAME]",
     summary: "add, remove or list the users who may sign in",
     flags: [{ name: "users", placeholder: "FILE", meaning: "the users file, as for serve; or set TODOITEMS_USERS" }],
     notes: "add asks for the password, or reads it from standard input. If the user exists, add changes the password.",
     example: "user add ann --users users.txt",
   },
   async (args, environment) => {
-    const [word = "", name] = args.positionals;
-    const action = actions.find((one) => one === word);
+    const [action, name] = args.positionals;
     const path = args.text("users") ?? environment["TODOITEMS_USERS"];
-    if (!action) throw new UsageError(`${word}: ${expectedOneOf(word, actions)}`);
     if ((name === undefined) !== (action === "list"))
       throw new UsageError(action === "list" ? "list takes no name." : "Missing argument: NAME");
     if (!path) throw new UsageError("Missing: --users FILE (or TODOITEMS_USERS)");
@@ -50,7 +47,7 @@ async function list(path: string): Promise<void> {
 async function add(path: string, name: string): Promise<void> {
   // Say so before the user types a password.
   checkEditable(path);
-  const password = await askPassword(name);
+  const password = await askPassword(name, true);
   if (password.length < shortPassword)
     remark(`warning: A password of fewer than ${shortPassword} characters is easy to guess. Choose a longer one.`);
   const existed = editUser(path, name, await Bun.password.hash(password, "argon2id"));

@@ -5,7 +5,7 @@ import { defineCommand } from "./command-line/command.ts";
 import { printLine } from "./command-line/output.ts";
 
 export const command = defineCommand(
-  { name: "version", parameters: "", summary: "print the version", flags: [] },
+  { name: "version", parameters: "", summary: "print the version", flags: [], example: "version" },
   async () => {
     await printLine(version);
   },

@@ -1,10 +1,10 @@
 // `todoitems watch`: prints every change until it is interrupted.
 
+import { styleText } from "node:util";
 import type { WatchEvent, WatchState } from "../client/watch.ts";
-import type { Environment } from "../terminal/environment.ts";
-import { shorten, styleOf } from "../terminal/text.ts";
+import { shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
-import { explain } from "./command-line/failure.ts";
+import { describeFailure } from "./command-line/failure.ts";
 import { countOf, jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { isDone, nameOf, shortId } from "./items/fields.ts";
 import { defineClientCommand } from "./service/connect.ts";
@@ -17,20 +17,13 @@ export const command = defineClientCommand(
     flags: [jsonFlag],
     notes:
       "If the service is not there yet, watch waits for it. Press Ctrl-C to stop. --json prints one line for each event: snapshot, changed or removed.",
+    example: "watch --json",
   },
-  async (client, args, environment) => {
-    const controller = new AbortController();
-    const stop = () => controller.abort();
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  async (client, args) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(0));
     const names = new Map<string, string>();
-    try {
-      for await (const event of client.watch({ signal: controller.signal, onState: remarkState }))
-        await printLine(args.has("json") ? eventJson(event) : eventLine(event, names, environment));
-    } catch (error) {
-      if (!controller.signal.aborted) throw error;
-    } finally {
-      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-    }
+    for await (const event of client.watch({ onState: remarkState }))
+      await printLine(args.has("json") ? eventJson(event) : eventLine(event, names));
   },
 );
 
@@ -38,7 +31,8 @@ function remarkState(state: WatchState): void {
   if (state.kind === "live") remark("Connected. Changes appear as they happen. Press Ctrl-C to stop.");
   else if (state.kind === "polling")
     remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
-  else remark(`warning: ${explain(state.error)} Trying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
+  else
+    remark(`warning: ${describeFailure(state.error).message} Trying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
 }
 
 function eventJson(event: WatchEvent<string>): string {
@@ -49,9 +43,8 @@ function eventJson(event: WatchEvent<string>): string {
 }
 
 /** `names` has the name of each item that was seen so far, by ID. It tells new items, and names those that are removed. */
-function eventLine(event: WatchEvent<string>, names: Map<string, string>, environment: Environment): string {
-  const style = styleOf(process.stdout, environment);
-  const time = style.dim(new Date().toTimeString().slice(0, 8));
+function eventLine(event: WatchEvent<string>, names: Map<string, string>): string {
+  const time = styleText("dim", new Date().toTimeString().slice(0, 8));
   if (event.kind === "snapshot") {
     names.clear();
     for (const { id, item } of event.items) names.set(id, nameOf(item));
@@ -61,7 +54,7 @@ function eventLine(event: WatchEvent<string>, names: Map<string, string>, enviro
   const name = event.kind === "changed" ? nameOf(event.item) : (before ?? "");
   if (event.kind === "changed") names.set(event.id, name);
   else names.delete(event.id);
-  const sign = event.kind === "removed" ? style.bold("-") : style.green(before === undefined ? "+" : "~");
+  const sign = event.kind === "removed" ? styleText("bold", "-") : styleText("green", before === undefined ? "+" : "~");
   const tick = event.kind === "changed" && isDone(event.item) ? "✓ " : "";
   return shorten(`${time}  ${sign} ${shortId(event.id)}  ${tick}${name}`, widthOf(process.stdout));
 }

@@ -33,7 +33,6 @@ interface GreetedService extends Pick<RunningService, "listeners" | "itemCount">
 export function greeting(
   settings: Settings,
   { listeners, itemCount, metricsPort }: GreetedService,
-  isColoured: boolean,
   columns = Number.POSITIVE_INFINITY,
 ): string {
   const rows: Row[] = [
@@ -51,8 +50,7 @@ export function greeting(
     lines.map((line, index) => [index === 0 ? label : "", line] as const),
   );
   const text = labelledRows(cells, columns, dim);
-  const all = [...text, "", `  ${dim("Press Ctrl-C to stop.")}`].join("\n");
-  return isColoured ? all : Bun.stripANSI(all);
+  return [...text, "", `  ${dim("Press Ctrl-C to stop.")}`].join("\n");
 }
 
 /** The addresses of the page and the API, for use on this machine, in an emulator on it, and from the network. */
@@ -136,7 +134,6 @@ function origin(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-// The whole text loses its colours at the end if they are not wanted.
-const dim = (text: string) => styleText("dim", text, { validateStream: false });
-const cyan = (text: string) => styleText("cyan", text, { validateStream: false });
-const yellow = (text: string) => styleText("yellow", text, { validateStream: false });
+const dim = (text: string) => styleText("dim", text);
+const cyan = (text: string) => styleText("cyan", text);
+const yellow = (text: string) => styleText("yellow", text);

@@ -5,7 +5,6 @@ import { UsersFileError } from "../credentials/users-file.ts";
 import { exposureOf } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
-import { usesColour } from "../terminal/colour.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
@@ -31,8 +30,6 @@ class StartError extends Error {
   }
 }
 
-/** Errors that the operator can fix. Any other error is a defect. */
-const startUpErrors = [StoreError, ListenError, SeedError, UsersFileError, CertificateError];
 /** A second signal within this time counts as a repetition of the first. Under npm, one Ctrl-C arrives twice. */
 const sameSignalMs = 500;
 
@@ -57,10 +54,9 @@ export async function serve(
     // start that fails because of a port also leaves no new store behind.
     checkPortsAreFree(settings);
     const service = await startInstance(settings, environment, log);
-    for (const { text, hint } of exposedSecrets(settings)) log("warn", `${text}. ${hint}`);
+    for (const { text, hint } of exposedFiles([settings.users, settings.tlsKey])) log("warn", `${text}. ${hint}`);
     const metricsPort = startMetricsServer(settings, service, log);
-    const isColoured = usesColour(process.stdout, environment);
-    const text = greeting(settings, { ...service, metricsPort }, isColoured, widthOf(process.stdout));
+    const text = greeting(settings, { ...service, metricsPort }, widthOf(process.stdout));
     await announce(`${service.listeners.map(readyLine).join("\n")}\n\n${text}\n\n`, log);
     return service.stop;
   });
@@ -87,10 +83,17 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
   } catch (error) {
-    if (!startUpErrors.some((kind) => error instanceof kind)) throw error;
-    const reason = error instanceof UsersFileError ? explainUsersError(error) : error instanceof Error && error.message;
+    const reason = startFailure(error);
+    if (reason === undefined) throw error;
     throw new StartError(`todoitems cannot start: ${reason}`, 1, { cause: error });
   }
+}
+
+/** Why the service cannot start, if the operator can fix that. Undefined if the error is a defect. */
+export function startFailure(error: unknown): string | undefined {
+  if (error instanceof UsersFileError) return explainUsersError(error);
+  const kinds = [StoreError, ListenError, SeedError, CertificateError];
+  return error instanceof Error && kinds.some((kind) => error instanceof kind) ? error.message : undefined;
 }
 
 /** Prints the start-up text. If that fails, the service goes on, and the log gives the reason. */
@@ -131,9 +134,9 @@ export function dangers({ host, port, auth }: Settings): Danger[] {
   ];
 }
 
-/** Describes secrets that other users of this machine can read. `doctor` examines these and more. */
-function exposedSecrets({ users, tlsKey }: Settings): Danger[] {
-  return [users, tlsKey].flatMap((path) => {
+/** Describes files with secrets that other users of this machine can read. */
+export function exposedFiles(paths: readonly (string | undefined)[]): Danger[] {
+  return paths.flatMap((path) => {
     const exposed = path === undefined ? undefined : exposureOf(path);
     return exposed ? [{ text: `${path}: every user of this machine can ${exposed.can} it`, hint: exposed.hint }] : [];
   });

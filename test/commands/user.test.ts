@@ -59,18 +59,18 @@ describe("todoitems user", () => {
 
   test("refuses an empty password and one that is not UTF-8, and replaces a weak hash", async () => {
     writeFileSync(users, "ann:{SHA}weak\n");
-    expect(await add("bob", new Uint8Array([0xff, 0x0a]))).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("not valid UTF-8"),
-    });
-    expect(await add("bob", "\n")).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("is empty") });
+    for (const input of [new Uint8Array([0xff, 0x0a]), "\n"])
+      expect(await add("bob", input)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining("is empty, or not"),
+      });
     expect(await add("ann", "secret words\n")).toMatchObject({ exitCode: 0 });
     expect(readFileSync(users, "utf8")).toStartWith("ann:$argon2id$");
   });
 
   for (const [args, exitCode, message] of [
     [[], 2, "Missing argument: add|remove|list"],
-    [["fly"], 2, "fly: expected one of add, remove, list."],
+    [["fly"], 2, "fly: expected one of add, remove, list"],
     [["add"], 2, "Missing argument: NAME"],
     [["list", "ann"], 2, "list takes no name"],
     [["add", "ann", "password"], 2, "Unexpected argument"],

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Engine, StoreError } from "../../src/collection/engine.ts";
-import { completeDescription } from "../../src/description/api-description.ts";
+import { completeDescription, type Operation } from "../../src/description/api-description.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { AllowedHosts } from "../../src/http/allowed-hosts.ts";
@@ -14,13 +14,43 @@ import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { listenOptions } from "../http/listen-options.ts";
 import { RawConnection } from "../http/raw-connection.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
-import { type DescribedOperation, operations, ProvokedAnswers, type RequestChanges } from "./provoked-answers.ts";
+import { differences } from "./described-answers.ts";
 
 /** Statuses that no request can cause. */
 const notProvoked = [
   // This operation does nothing that could fail.
   "isLive 500",
 ];
+
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly hasBody: boolean;
+  readonly responses: Operation["responses"];
+}
+
+/** What a test changes in a valid request, to get a different answer. */
+interface RequestChanges {
+  readonly path?: string;
+  readonly version?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body. Each character stands for one byte. */
+  readonly body?: string;
+  /** False if the request stays incomplete. */
+  readonly ends?: boolean;
+}
+
+const operations: readonly DescribedOperation[] = Object.entries(completeDescription.paths).flatMap(
+  ([path, pathItem]) =>
+    Object.entries(pathItem).map(([method, { operationId, responses }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path: path.replace("{id}", ids.one),
+      hasBody: ["post", "put"].includes(method),
+      responses,
+    })),
+);
 
 /** Limits that no request reaches, unless a test lowers one of them. */
 const limits = (): Start => ({
@@ -31,7 +61,6 @@ const limits = (): Start => ({
   connections: new SharedLimit(1_000),
 });
 
-const answers = new ProvokedAnswers();
 const servers: RunningServer[] = [];
 const isWrite = ({ method }: DescribedOperation) => method !== "GET";
 const hasId = ({ path }: DescribedOperation) => path.includes(ids.one);
@@ -49,6 +78,47 @@ async function start({ engine = new MemoryEngine(), seeded = true, ...options }:
   return server.port;
 }
 
+/** What was seen: `operation status`. */
+const seen = new Set<string>();
+/** The `detail` texts of each problem, by its code. */
+const details = new Map<string, Set<string>>();
+
+/** Sends a request over a real connection, and notes the response. Throws if it is not described. */
+async function send(port: number, operation: DescribedOperation, changes: RequestChanges = {}): Promise<void> {
+  const { operationId, method, path } = operation;
+  const connection = await RawConnection.open(port);
+  connection.send(requestText(operation, changes));
+  const isFeed = operationId === "followChanges";
+  const text = await (isFeed ? connection.until(/^HTTP\/1\.1 200[\s\S]*\r\n\r\n/) : connection.untilClosed());
+  connection.close();
+  const [head = "", body = ""] = text.split("\r\n\r\n");
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const status = Number(statusLine.split(" ")[1]);
+  const headers = new Headers(lines.map((line) => line.split(/:(.*)/, 2) as [string, string]));
+  const mediaType = headers.get("content-type");
+  const isStream = mediaType?.startsWith("text/event-stream") ?? false;
+  const seenAnswer = { method, path, status, headers, body: isStream ? undefined : body };
+  expect(differences(completeDescription, seenAnswer)).toEqual([]);
+  seen.add(`${operationId} ${status}`);
+  if (mediaType !== "application/problem+json") return;
+  const { code, detail } = JSON.parse(body) as { code: string; detail: string };
+  details.set(code, (details.get(code) ?? new Set()).add(detail));
+}
+
+function requestText(operation: DescribedOperation, changes: RequestChanges): string {
+  const { method, hasBody } = operation;
+  const { path = operation.path, version = "HTTP/1.1", ends = true } = changes;
+  const body = changes.body ?? (hasBody ? item(ids.one) : "");
+  const headers = {
+    Host: "localhost",
+    ...(body === "" ? {} : { "Content-Type": "application/json", "Content-Length": String(body.length) }),
+    Connection: "close",
+    ...changes.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} ${version}\r\n${lines.join("")}${ends ? `\r\n${body}` : ""}`;
+}
+
 /**
  * Sends a request with these changes for each of the chosen operations, to an instance with limits and to one without.
  * Each request goes to an instance of its own.
@@ -61,7 +131,7 @@ async function provoke(
   const sending = operations.filter(which).flatMap((operation) =>
     [{}, limits()].map(async (more) => {
       const port = await start({ ...more, ...options });
-      return answers.send(port, operation, typeof changes === "function" ? changes(operation) : changes);
+      return send(port, operation, typeof changes === "function" ? changes(operation) : changes);
     }),
   );
   await Promise.all(sending);
@@ -91,7 +161,7 @@ async function provokeFailure(failure: Error, which: (operation: DescribedOperat
   const engine = new FailingEngine();
   const port = await start({ engine });
   engine.failure = failure;
-  for (const operation of operations.filter(which)) await answers.send(port, operation);
+  for (const operation of operations.filter(which)) await send(port, operation);
 }
 
 beforeAll(async () => {
@@ -128,12 +198,12 @@ beforeAll(async () => {
   const full = await start({ connections: new SharedLimit(1) });
   const busy = await RawConnection.open(full);
   busy.send("GET /");
-  for (const operation of operations) await answers.send(full, operation);
+  for (const operation of operations) await send(full, operation);
   busy.close();
   // No operation matches these requests.
   const unmatched = { operationId: "none", hasBody: false, responses: {} };
-  await answers.send(await start(), { ...unmatched, method: "GET", path: "/nowhere" });
-  await answers.send(await start(), { ...unmatched, method: "PATCH", path: "/api/todoitems" });
+  await send(await start(), { ...unmatched, method: "GET", path: "/nowhere" });
+  await send(await start(), { ...unmatched, method: "PATCH", path: "/api/todoitems" });
   // The service fails during these requests.
   await provokeFailure(new StoreError("away"), any);
   await provokeFailure(new TypeError("a defect"), any);
@@ -149,12 +219,12 @@ test("every status of every operation is seen, or named above", () => {
   const described = operations.flatMap(({ operationId, responses }) =>
     Object.keys(responses).map((status) => `${operationId} ${status}`),
   );
-  expect(described.filter((key) => !answers.seen.has(key))).toEqual(notProvoked);
+  expect(described.filter((key) => !seen.has(key))).toEqual(notProvoked);
 });
 
 test("every problem is seen, and its example is a text that the service writes", () => {
   for (const [code, { value }] of Object.entries(completeDescription.components["examples"] ?? {})) {
     const { detail } = value as { detail: string };
-    expect([...(answers.details.get(code) ?? [])].map(pattern), code).toContain(pattern(detail));
+    expect([...(details.get(code) ?? [])].map(pattern), code).toContain(pattern(detail));
   }
 });

@@ -6,7 +6,10 @@ import { greeting, readyLine } from "../../src/serve/greeting.ts";
 import type { Listener } from "../../src/serve/servers.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 
-function greet(args: readonly string[], isColoured = false, columns?: number, itemCount = 1): string {
+// The tests may run in a terminal.
+process.env["FORCE_COLOR"] = "0";
+
+function greet(args: readonly string[], columns?: number, itemCount = 1): string {
   const result = readSettings(["--store", "memory:", ...args], {});
   if ("problems" in result) throw new Error(result.problems.join("\n"));
   const { host, port, httpsPort } = result.settings;
@@ -14,7 +17,7 @@ function greet(args: readonly string[], isColoured = false, columns?: number, it
     ...(port === undefined ? [] : [{ scheme: "http", host, port } as const]),
     ...(httpsPort === undefined ? [] : [{ scheme: "https", host, port: httpsPort } as const]),
   ];
-  return greeting(result.settings, { listeners, itemCount }, isColoured, columns);
+  return greeting(result.settings, { listeners, itemCount }, columns);
 }
 
 /** Returns the lines of the row with this label, without the label. */
@@ -48,11 +51,11 @@ test("every address is shown with each scheme that is served, and with no other"
 test("the store is shown with its full path, and a path stays on one line if it fits", () => {
   expect(row(greet(["--store", "sqlite:todo.db"]), "Store")).toEqual([`SQLite file ${resolve("todo.db")}, 1 item`]);
   const long = `/srv/${"x".repeat(35)}.db`;
-  expect(row(greet(["--store", `sqlite:${long}`], false, 60), "Store")).toEqual(["SQLite file", `${long},`, "1 item"]);
+  expect(row(greet(["--store", `sqlite:${long}`], 60), "Store")).toEqual(["SQLite file", `${long},`, "1 item"]);
 });
 
 test("in a narrow terminal, a long text goes on below itself, beside its label", () => {
-  const text = greet([], false, 60);
+  const text = greet([], 60);
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
   expect(row(text, "CORS")).toEqual(["off: a web page of another origin needs", "--cors ORIGIN"]);
 });
@@ -124,10 +127,13 @@ test("users of the tutorial's apps are told about --field-names camel, unless it
 
 test("colours change nothing but the colour", () => {
   const args = ["--host", "0.0.0.0"];
-  expect(greet(args, true)).toContain("\u001b[36mhttp://localhost:5000/\u001b[39m");
-  expect(Bun.stripANSI(greet(args, true))).toBe(greet(args));
+  process.env["FORCE_COLOR"] = "1";
+  const coloured = greet(args);
+  process.env["FORCE_COLOR"] = "0";
+  expect(coloured).toContain("\u001b[36mhttp://localhost:5000/\u001b[39m");
+  expect(Bun.stripANSI(coloured)).toBe(greet(args));
 });
 
 test("a large number of items is shown with separators, as other commands show it", () => {
-  expect(row(greet([], false, undefined, 29_257), "Store")).toEqual(["memory, forgotten at exit, 29,257 items"]);
+  expect(row(greet([], undefined, 29_257), "Store")).toEqual(["memory, forgotten at exit, 29,257 items"]);
 });

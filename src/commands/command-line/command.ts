@@ -9,22 +9,23 @@ import { UsageError } from "./errors.ts";
 
 export interface Flag extends FlagShape {
   readonly meaning: string;
-  /** All valid values, if there are only a few. */
-  readonly choices?: readonly string[];
 }
 
 type AllCommands = () => Promise<readonly Command[]>;
 
 export interface Command {
   readonly name: string;
-  /** The arguments as the help text shows them: `FILE`, `[FILE]` if it may be left out, `ID…` if there may be several. */
+  /**
+   * The arguments as the help text shows them: `FILE`, `[FILE]` if it may be left out, `ID…` if there may be several,
+   * `on|off` for one of these words. The value of a flag is shown, and checked, in the same way.
+   */
   readonly parameters: string;
   readonly summary: string;
   readonly flags: readonly Flag[];
   /** Shown below the flags in the help text. */
   readonly notes?: string;
-  /** Shown below the notes, with the name of the program before it. */
-  readonly example?: string;
+  /** Shown below the notes, with the name of the program before it. `test/commands/smoke.test.ts` runs it. */
+  readonly example: string;
   /** Resolves to the exit code. `commands` loads all commands, for the help. */
   readonly run: (args: readonly string[], environment: Environment, commands: AllCommands) => Promise<number>;
 }
@@ -53,35 +54,33 @@ export function defineCommand(
 function parseArguments({ flags, parameters }: Omit<Command, "run">, args: readonly string[]): Arguments {
   const { values, positionals, problems } = parseFlags(flags, args);
   const texts = (flag: string) => values.get(flag) ?? [];
-  const wrong = flags.flatMap(({ name, placeholder, choices }) =>
+  const wrong = flags.flatMap(({ name, placeholder }) =>
     texts(name).flatMap((value) => {
       if (placeholder === "" && value !== "on") return [`--${name}: takes no value`];
-      return choices && !choices.includes(value) ? [`--${name} ${value}: ${expectedOneOf(value, choices)}`] : [];
+      return wrongChoice(placeholder, value).map((problem) => `--${name} ${problem}`);
     }),
   );
-  const all = [...problems, ...wrong, ...wrongCount(parameters, positionals)];
+  const all = [...problems, ...wrong, ...wrongPositionals(parameters, positionals)];
   if (all.length > 0) throw new UsageError(all.join("\n"));
   return { positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
 }
 
-function wrongCount(parameters: string, positionals: readonly string[]): string[] {
+function wrongPositionals(parameters: string, positionals: readonly string[]): string[] {
   const names = parameters.split(" ").filter((name) => name !== "");
   const missing = names.slice(positionals.length).filter((name) => !name.startsWith("["));
   if (missing.length > 0) return [`Missing argument: ${missing.join(" ")}`];
   const unexpected = parameters.includes("…") ? undefined : positionals[names.length];
-  return unexpected === undefined ? [] : [`Unexpected argument: ${unexpected}`];
+  if (unexpected !== undefined) return [`Unexpected argument: ${unexpected}`];
+  return positionals.flatMap((value, index) => wrongChoice(names[index], value));
 }
 
-/** Says which words are possible, and which one was probably meant. */
-export function expectedOneOf(word: string, choices: readonly string[]): string {
-  const meant = closest(word, choices);
-  return `expected one of ${choices.join(", ")}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
+function wrongChoice(shape = "", value: string): string[] {
+  const choices = shape.split("|");
+  return choices.length < 2 || choices.includes(value) ? [] : [`${value}: expected one of ${choices.join(", ")}`];
 }
 
 /** The message for a word that is not a command. */
 export function unknownCommand(name: string, commandNames: readonly string[]): string {
-  if (name.startsWith("-"))
-    return `${name}: a command comes first, and then its flags, as in: ${asTyped("serve --port 8080")}`;
   const meant = closest(name, commandNames);
   const advice = meant === undefined ? `For a list of commands: ${asTyped("help")}` : `Did you mean ${asTyped(meant)}?`;
   return `There is no command ${name}. ${advice}`;

@@ -11,9 +11,3 @@ export class UsageError extends CommandError {
   override readonly name = "UsageError";
   override readonly exitCode = 2;
 }
-
-/** The service is read-only. It answered as if the write had succeeded, but stored nothing. */
-export class NotKeptError extends CommandError {
-  override readonly name = "NotKeptError";
-  override readonly exitCode = 4;
-}

@@ -1,8 +1,8 @@
 // Writes to standard output: in order, and no faster than the reader reads. Remarks for people go to standard error, so
 // that they never mix with what a program reads.
 
-import { systemReason } from "../../files/system-reason.ts";
-import { styleOf } from "../../terminal/text.ts";
+import { styleText } from "node:util";
+import { isSystemError, systemReason } from "../../files/system-reason.ts";
 import { widthOf, wrap } from "../../terminal/wrapped-text.ts";
 import type { Flag } from "./command.ts";
 import { CommandError } from "./errors.ts";
@@ -18,26 +18,44 @@ export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the summary 
 
 /** Prints a line, and waits until the next line can be written. */
 export async function printLine(line: string): Promise<void> {
+  removeProgress();
   if (process.stdout.write(`${line}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
 }
 
-let removeBar = () => {};
-
-/** `action` removes the progress bar from the screen. Without that, a remark would continue the line of the bar. */
-export function beforeRemarks(action: () => void): void {
-  removeBar = action;
-}
-
 /** Prints an error for people. On a terminal, it begins with a red "error:". */
 export function remarkError(message: string): void {
-  remark(`${styleOf(process.stderr, process.env).red("error:")} ${message}`);
+  remark(`${styleText("red", "error:", { stream: process.stderr })} ${message}`);
 }
 
 /** Prints a remark for people, wrapped at words. `console.error` would paint it red on a terminal. */
 export function remark(text: string): void {
-  removeBar();
+  removeProgress();
   process.stderr.write(`${wrap(text, widthOf(process.stderr))}\n`);
+}
+
+const redrawMs = 500;
+const barLength = 24;
+let drawnAt = performance.now();
+let isBarShown = false;
+
+/**
+ * Draws a progress bar on a terminal, again after half a second. `fraction` is the finished part of the work, from 0 to
+ * 1. Without it, only the items are counted.
+ */
+export function showProgress(items: number, fraction = 0): void {
+  if (!process.stderr.isTTY || performance.now() - drawnAt < redrawMs) return;
+  drawnAt = performance.now();
+  const full = Math.round(Math.min(1, fraction) * barLength);
+  const bar = fraction === 0 ? "" : `[${"█".repeat(full)}${"░".repeat(barLength - full)}]  `;
+  process.stderr.write(`\r\u001b[K${bar}${countOf(items)}`);
+  isBarShown = true;
+}
+
+/** Without this, what is printed next would continue the line of the progress bar. */
+function removeProgress(): void {
+  if (isBarShown) process.stderr.write("\r\u001b[K");
+  isBarShown = false;
 }
 
 /** A number of things as text, such as "1 item" or "5,000 items". */
@@ -46,15 +64,11 @@ export function countOf(count: number, noun = "item"): string {
 }
 
 /**
- * The error to report if standard output cannot be written. Exits with 0 if the reader closed the pipe early, as `head`
- * does in `todoitems list | head`.
+ * The error to report if standard output cannot be written. Any other error is returned unchanged. If the reader has
+ * closed the pipe, as `head` does in `todoitems list | head`, the program ends, with the exit code of SIGPIPE.
  */
-export function outputError(cause: unknown): CommandError {
-  if (cause instanceof Error && "code" in cause && cause.code === "EPIPE") process.exit(0);
-  return lostOutput(cause);
-}
-
-/** Like `outputError`, but a closed pipe is an error too: an incomplete backup is useless. */
-export function lostOutput(cause: unknown): CommandError {
-  return new CommandError(`The output cannot be written: ${systemReason(cause)}.`, { cause });
+export function outputError(error: unknown): unknown {
+  if (!isSystemError(error)) return error;
+  if (error.code === "EPIPE") process.exit(141);
+  return new CommandError(`The output cannot be written: ${systemReason(error)}.`, { cause: error });
 }

@@ -21,9 +21,10 @@ export async function runCommand(words: readonly string[], environment: Environm
   }
 }
 
-// Without a command, the service runs: `npx todoitems` is all that a newcomer has to type.
 async function run([name = "serve", ...args]: readonly string[], environment: Environment): Promise<number> {
   const command = await findCommand(name);
+  // Without a command, the service runs: `npx todoitems --port 8080` is all that a newcomer has to type.
+  if (!command && name.startsWith("-")) return run(["serve", name, ...args], environment);
   if (!command) throw new UsageError(unknownCommand(name, commandNames));
   // Everything after a bare `--` is an argument, never a flag.
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);

@@ -1,7 +1,6 @@
 // Finds the items that a user names: by an ID, by the beginning of one, or by the exact name.
 
 import type { Stored } from "../../client/client-options.ts";
-import { hasStatus } from "../../client/errors.ts";
 import { idOf } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
@@ -9,6 +8,7 @@ import { knownFields } from "../../items/known-fields.ts";
 import { idKey, isItemId } from "../../items/todo-item.ts";
 import { printable } from "../../terminal/text.ts";
 import { CommandError, UsageError } from "../command-line/errors.ts";
+import { countOf } from "../command-line/output.ts";
 import { nameOf } from "./fields.ts";
 
 const longestId = 36;
@@ -16,25 +16,14 @@ const longestId = 36;
 export const idNotes =
   "ID is an ID, the beginning of one, or the exact name of an item. If two items match, nothing is changed.";
 
-/** The item that the user names. */
-export async function findItem(client: TodoClient<string>, word: string): Promise<Stored<string>> {
-  const [stored] = await findItems(client, [word]);
-  if (!stored) throw noItem(word);
-  return stored;
-}
-
 /**
  * All items that the user names, each of them once. Throws if one of them is missing or not clear, so that a command
  * changes all items or none. The list is read once for all words, and not at all if they are all full IDs.
  */
 export async function findItems(client: TodoClient<string>, words: readonly string[]): Promise<Stored<string>[]> {
   const items = words.every(isItemId) ? [] : await client.list();
-  const found = new Map<string, Stored<string>>();
-  for (const word of words) {
-    const id = isItemId(word) ? word : idIn(items, word);
-    if (!found.has(idKey(id))) found.set(idKey(id), await get(client, id));
-  }
-  return [...found.values()];
+  const ids = words.map((word) => (isItemId(word) ? word : idIn(items, word)));
+  return Array.fromAsync(new Map(ids.map((id) => [idKey(id), id])).values(), (id) => client.get(id));
 }
 
 /** The ID of the only item whose ID begins with this word, or whose name it is. */
@@ -45,30 +34,11 @@ function idIn(items: readonly string[], word: string): string {
     (json) => idOf(json)?.toLowerCase().startsWith(start) || knownFields(scanObject(json)).name === word,
   );
   const [only] = matches;
-  if (only === undefined) throw noItem(word);
+  if (only === undefined)
+    throw new CommandError(`No item has the name ${word}, or an ID that begins with it. Nothing was changed.`);
   if (matches.length === 1) return idOf(only) ?? "";
   const shown = matches.slice(0, 5).map((json) => `  ${printable(idOf(json) ?? "")}  ${nameOf(json)}`.trimEnd());
-  const more = matches.length > shown.length ? ["  …"] : [];
-  throw new UsageError(
-    [`${matches.length.toLocaleString("en")} items match ${word}. Give more of the ID:`, ...shown, ...more].join("\n"),
-  );
-}
-
-async function get(client: TodoClient<string>, id: string): Promise<Stored<string>> {
-  try {
-    return await client.get(id);
-  } catch (error) {
-    if (hasStatus(error, 404) && !error.url.endsWith("/")) throw noItem(id);
-    throw error;
-  }
-}
-
-function noItem(word: string): CommandError {
-  return new CommandError(
-    isItemId(word)
-      ? `No item has the ID ${word}. Nothing was changed.`
-      : `No item has the name ${word}, or an ID that begins with it. Nothing was changed.`,
-  );
+  throw new UsageError([`${countOf(matches.length)} match ${word}. Give more of the ID:`, ...shown].join("\n"));
 }
 
 /** How many characters of these IDs tell all of them apart: at least four. */

@@ -24,9 +24,8 @@ export const connectionFlags: readonly Flag[] = [
   },
   {
     name: "form",
-    placeholder: "FORM",
-    meaning: "where the service expects an item's ID: a (in the path) or b (in the body) (b)",
-    choices: ["a", "b"],
+    placeholder: "a|b",
+    meaning: "where the service expects an item's ID: in the path (a) or in the body (b) (b)",
   },
   { name: "ca", placeholder: "FILE", meaning: "certificate authority to trust for HTTPS, a PEM file" },
 ];

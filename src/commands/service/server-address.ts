@@ -2,12 +2,11 @@
 
 import { UsageError } from "../command-line/errors.ts";
 
-/** `source` says where the text is from, such as `--server`. It is part of the error message. */
-export function parseServer(text: string, source = ""): URL {
+export function parseServer(text: string): URL {
   const address = /^[0-9]+$/.test(text) ? `127.0.0.1:${text}` : text;
   const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
   if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new UsageError(`${source} ${text}: expected an address such as http://127.0.0.1:5000/`.trimStart());
+    throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/`);
   if (url.username !== "" || url.password !== "")
     throw new UsageError(
       "Do not put a password into the address, because other users of this machine can see it. Use --user NAME and TODOITEMS_PASSWORD.",

@@ -1,13 +1,29 @@
-// Checks a store of any engine, for `check` and `doctor`. PostgreSQL itself looks after its files, so only the
-// items of its store are checked.
+// Checks a store, for `check`, `doctor` and `restore`: every row and, if it is a SQLite file, the file. PostgreSQL itself
+// looks after its files. A check only reads, so it can run beside a service.
 
+import type { Database } from "bun:sqlite";
+import type { Change } from "../../collection/engine.ts";
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import { rowFault } from "../../engines/row-rules.ts";
+import { realPathOf } from "../../engines/sqlite/open-store.ts";
+import { connectForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
+import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
+import { checkOwner } from "../../engines/sqlite/schema.ts";
+import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
+import { judgeFiles } from "../../engines/sqlite/store-record.ts";
+import { StoredRows } from "../../engines/sqlite/stored-rows.ts";
 import { asTyped } from "../../terminal/program-name.ts";
-import { CheckReport } from "./check-report.ts";
-import { checkSqlite } from "./check-sqlite.ts";
 import { type KeptStore, requireFile, withStoreAdvice } from "./store-setting.ts";
+
+/** More findings than this are only counted. */
+const findingsShown = 20;
+
+interface CheckReport {
+  readonly items: number;
+  /** What is damaged. Empty if the store is sound. */
+  readonly findings: readonly string[];
+}
 
 export async function checkStore(store: KeptStore): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
@@ -15,25 +31,77 @@ export async function checkStore(store: KeptStore): Promise<CheckReport> {
   return withStoreAdvice(store.path, async () => checkSqlite(store.path));
 }
 
+export function damagedAdvice(): string {
+  return `The store is damaged. Restore a backup: ${asTyped("restore FILE --force")}`;
+}
+
 async function checkPostgres(address: PostgresAddress): Promise<CheckReport> {
-  const report = new CheckReport();
+  const rows = new RowCheck();
   const snapshot = await PostgresSnapshot.open(address);
   try {
-    const seen = new Set<string>();
-    for await (const item of snapshot.items()) {
-      const fault = seen.has(item.id) ? "it is in the list twice" : rowFault(item);
-      seen.add(item.id);
-      if (fault !== undefined) report.finding(`version ${item.version}, item ${item.id}: ${fault}`);
-    }
-    report.fact("Items", snapshot.itemCount.toLocaleString("en"));
-    return report;
+    for await (const item of snapshot.items()) rows.check(item);
+    return rows.report();
   } finally {
     await snapshot.close();
   }
 }
 
-export function describeVerdict(store: KeptStore, isSound: boolean): string {
-  if (isSound) return "The store is sound.";
-  const stop = store.engine === "sqlite" ? "Stop the service, then restore" : "Restore";
-  return `The store is damaged. ${stop} a backup: ${asTyped("restore FILE --force")}`;
+export function checkSqlite(path: string): CheckReport {
+  const rows = new RowCheck();
+  let database: Database | undefined;
+  try {
+    judgeFiles(realPathOf(path));
+    database = connectForReading(path);
+    // The transaction makes all queries see the same state, whatever a service commits in the meantime.
+    database.run("BEGIN");
+    checkOwner(database, path);
+    const integrity = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)");
+    for (const { integrity_check: finding } of integrity.iterate())
+      if (finding !== "ok") rows.findings.push(`SQLite: ${finding.replaceAll("\n", "; ")}`);
+    let [rowCount, checksumSum] = [0, 0];
+    for (const row of database.query<StoredRow, []>("SELECT * FROM change ORDER BY version").iterate()) {
+      rowCount++;
+      checksumSum = (checksumSum + row.checksum) | 0;
+      // Damage can leave values of any type in a row. SQLite checks the types only when it writes.
+      const isAsWritten = typeof row.id === "string" && row.checksum === rowChecksum(row);
+      rows.check(row, isAsWritten ? undefined : "its checksum is wrong");
+    }
+    // Rows may be missing although SQLite's pages fit together, because the disk has lost a page or has an old one.
+    const noted = new StoredRows(database, path).readStore();
+    if (noted.rowCount !== rowCount || noted.checksumSum !== checksumSum)
+      rows.findings.push(`the store has noted ${noted.rowCount} rows, and others are there, ${rowCount} of them`);
+  } catch (error) {
+    const explained = explainSqliteError(error, path);
+    if (!(explained instanceof SqliteStoreError) || explained.trouble !== "damaged") throw explained;
+    rows.findings.push(explained.message);
+  } finally {
+    database?.close();
+  }
+  if (rows.findings.length > 0) refuseUnreadable(path);
+  return rows.report();
+}
+
+interface StoredRow extends Change {
+  readonly checksum: number;
+}
+
+/** Collects what is wrong with the rows of a store. */
+class RowCheck {
+  readonly findings: string[] = [];
+  readonly #ids = new Set<string>();
+
+  /** `damage` is what is known to be wrong with the row. */
+  check(row: Change, damage?: string): void {
+    const isTwice = row.json !== null && this.#ids.has(row.id);
+    const fault = damage ?? (isTwice ? "it is in the list twice" : rowFault(row));
+    if (fault !== undefined) this.findings.push(`version ${row.version}, item ${row.id}: ${fault}`);
+    if (row.json !== null) this.#ids.add(row.id);
+  }
+
+  report(): CheckReport {
+    const more = this.findings.length - findingsShown;
+    const findings = this.findings.slice(0, findingsShown);
+    if (more > 0) findings.push(`and ${more.toLocaleString("en")} more`);
+    return { items: this.#ids.size, findings };
+  }
 }

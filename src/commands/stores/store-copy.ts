@@ -3,82 +3,84 @@
 // old file or to the complete new one. The new store has an epoch of its own, which is the name of its history, so
 // clients do not rely on what they remember of another store.
 
-import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
+import { renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Change } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { realPathOf } from "../../engines/sqlite/open-store.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { StoreLock } from "../../engines/sqlite/store-lock.ts";
 import { writeNewStore } from "../../engines/sqlite/store-writer.ts";
-import { modeLike } from "../../files/private-file.ts";
 import { syncFolder } from "../../files/synced-file.ts";
 import { definitions } from "../../serve/settings-table.ts";
-import { countOf } from "../command-line/output.ts";
-import { interruptible, untilAborted } from "../files/interruptible.ts";
-import { unwritable } from "../files/unwritable.ts";
-import { formatBytes } from "./check-report.ts";
-import { compareRows, RowsHash } from "./rows-hash.ts";
+import { CommandError } from "../command-line/errors.ts";
+import { countOf, printLine, remark } from "../command-line/output.ts";
+import { unwritable, withCleanUp } from "../files/target-file.ts";
+import { ItemHash } from "../transfer/item-hash.ts";
 
 /** As long as a service may take to stop: the time for requests in progress, and some for closing the store. */
 export const lockWaitMs = (Number(definitions.shutdownGraceSeconds.default) + 5) * 1_000;
+/** How many items are read back before a signal can be noticed. */
+const itemsAtOnce = 1_000;
 
 export interface StoreSummary {
   readonly items: number;
-  /** The size of the new file. Undefined if the store is a PostgreSQL database. */
-  readonly bytes?: number;
   /** The hash of the items that were read back. `export` prints the same hash for the same items. */
   readonly hash: string;
+  /** The name of a backup, as it was given. */
+  readonly file?: string;
+  /** If a store was replaced, the path at which the old one is kept. */
+  readonly kept?: string;
 }
 
-export function describeSummary({ items, bytes, hash }: StoreSummary, startedAt: number): string {
-  const size = bytes === undefined ? [] : [formatBytes(bytes)];
-  const seconds = `${Math.max(0.1, (performance.now() - startedAt) / 1_000).toFixed(1)} s`;
-  return `${[countOf(items), ...size, seconds].join(", ")}, read back and compared\nHash ${hash}`;
-}
-
-interface CopyOptions {
-  /** The path of a file. If the file exists, the new store gets its permissions. Otherwise the store is private. */
-  readonly like?: string | undefined;
-  /** Called with the path of the new store when it is complete, before it gets its real name. */
-  readonly beforeRename?: (partial: string) => void;
+/** Prints the summary: for programs, or for people after `done`, which says what was done. */
+export async function printSummary(summary: StoreSummary, isJson: boolean, done: string): Promise<void> {
+  if (isJson) await printLine(JSON.stringify(summary));
+  else remark(`${done}: ${countOf(summary.items)}, read back and compared\nHash ${summary.hash}`);
 }
 
 /**
  * Writes the snapshot to a new store at `path`, then closes the snapshot. Whoever calls this for a path that others may
- * write to holds the lock of that path.
+ * write to holds the lock of that path. `beforeRename` gets the path of the new store when it is complete.
  */
 export async function copyStore(
   snapshot: Snapshot,
   path: string,
-  { like, beforeRename = () => {} }: CopyOptions = {},
+  beforeRename: (partial: string) => void = () => {},
 ): Promise<StoreSummary> {
   const partial = `${path}.partial`;
-  const write = async (signal: AbortSignal) => {
-    removeStore(partial);
-    const written = new RowsHash();
-    await writeNewStore(partial, written.adding(untilAborted(snapshot.items(), signal)));
-    const copy = SqliteSnapshot.open(partial);
-    const hash = await compareRows(written, untilAborted(copy.items(), signal)).finally(() => copy.close());
-    chmodSync(partial, modeLike(like));
+  const removePartial = () => {
+    for (const ending of ["", "-journal"]) rmSync(`${partial}${ending}`, { force: true });
+  };
+  const copy = withCleanUp(removePartial, async () => {
+    removePartial();
+    await writeNewStore(partial, snapshot.items()).finally(() => snapshot.close());
+    const found = SqliteSnapshot.open(partial);
+    // Reading compares each row, and the sum of all, with the checksums that were computed before they were written.
+    const summary = await readBack(found.items(), snapshot.itemCount).finally(() => found.close());
+    // From here on, nothing waits: a signal must not end the program between the rename and what the caller does next.
     beforeRename(partial);
     renameSync(partial, path);
     syncFolder(dirname(path));
-    return { items: written.count, bytes: statSync(path).size, hash };
-  };
-  try {
-    return await interruptible(path, write);
-  } catch (error) {
-    removeStore(partial);
+    return summary;
+  });
+  return copy.catch((error: unknown) => {
     throw unwritable(path, error);
-  } finally {
-    await snapshot.close();
-  }
+  });
 }
 
-/** Removes a SQLite file that no service uses, and the files that SQLite puts beside it. */
-function removeStore(path: string): void {
-  for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${ending}`, { force: true });
+/** Reads the items back that were written. Throws unless they have this number and, if it is known, this hash. */
+export async function readBack(items: AsyncIterable<Change>, count: number, hash?: string): Promise<StoreSummary> {
+  const found = new ItemHash();
+  for await (const { json } of items) {
+    found.add(json ?? "");
+    if (found.count % itemsAtOnce === 0) await Bun.sleep(0);
+  }
+  if (found.count === count && String(found) === (hash ?? String(found))) return { items: count, hash: String(found) };
+  throw new CommandError(
+    "The items that were read back are not those that were written. Nothing was replaced. Check the disk, and try again.",
+  );
 }
 
 /** Runs an action while no service and no other command can use the store at `path`. Waits for a service that stops. */

@@ -2,6 +2,7 @@
 // know before anything is changed. So at every moment there is the old store or the new one under the store's name.
 
 import {
+  chmodSync,
   chownSync,
   closeSync,
   constants,
@@ -21,11 +22,9 @@ import { syncFolder } from "../../files/synced-file.ts";
 import { timeStamp } from "../../files/time-stamp.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
-import { unwritable } from "../files/unwritable.ts";
+import { unwritable, withCleanUp } from "../files/target-file.ts";
 import { copyStore, lockWaitMs, type StoreSummary, withStoreLock } from "./store-copy.ts";
-
-/** The summary and, if there was an old store, the path at which it is kept. */
-export type Replaced = StoreSummary & { readonly kept?: string };
+import { withStoreAdvice } from "./store-setting.ts";
 
 interface Replacement {
   /** What replaces the store, for the name of the old one: `restore` gives `todoitems.db.before-restore-…`. */
@@ -39,7 +38,11 @@ interface Replacement {
 /** The files that are a store: the file, its log, SQLite's journal and the record. */
 const endings = ["", "-wal", "-journal", "-record"];
 
-export async function replaceStore(path: string, { command, force, open }: Replacement): Promise<Replaced> {
+export function replaceStore(path: string, replacement: Replacement): Promise<StoreSummary> {
+  return withStoreAdvice(path, () => replace(path, replacement));
+}
+
+async function replace(path: string, { command, force, open }: Replacement): Promise<StoreSummary> {
   const file = realPathOf(path);
   const isThere = () => {
     if (!existsSync(file) && !existsSync(`${file}-wal`)) return false;
@@ -48,23 +51,26 @@ export async function replaceStore(path: string, { command, force, open }: Repla
   };
   if (isThere()) await settle(file);
   return withStoreLock(file, async () => {
-    const hasOld = isThere();
-    const kept = freeName(`${file}.before-${command}-${timeStamp(new Date())}`);
-    if (hasOld) remark(`The old store is kept as ${kept}`);
+    if (!isThere()) return copyStore(open(""), file);
+    let kept = `${file}.before-${command}-${timeStamp(new Date())}`;
+    while (endings.some((ending) => existsSync(`${kept}${ending}`))) kept += "-again";
+    remark(`The old store is kept as ${kept}`);
     let isReplaced = false;
-    try {
-      if (hasOld) keep(file, kept);
-      const summary = await copyStore(open(kept), file, {
-        like: file,
-        beforeRename: (partial) => prepare(file, partial),
+    const forgetKept = () => {
+      if (!isReplaced) for (const ending of endings) rmSync(`${kept}${ending}`, { force: true });
+    };
+    return withCleanUp(forgetKept, async () => {
+      keep(file, kept);
+      const summary = await copyStore(open(kept), file, (partial) => {
+        copyRights(file, partial);
+        // SQLite would undo a journal of the old file in the new one.
+        rmSync(`${file}-journal`, { force: true });
+        isReplaced = true;
       });
-      isReplaced = true;
       // The log belongs to the old store.
       for (const ending of ["-wal", "-shm", "-record"]) rmSync(`${file}${ending}`, { force: true });
-      return { ...summary, ...(hasOld && { kept }) };
-    } finally {
-      if (!isReplaced) for (const ending of endings) rmSync(`${kept}${ending}`, { force: true });
-    }
+      return { ...summary, kept };
+    });
   });
 }
 
@@ -83,7 +89,7 @@ async function settle(file: string): Promise<void> {
   }
 }
 
-/** Copies the old store. A hard link would be changed together with the file. */
+/** Copies the old store, and syncs the copy. A hard link would be changed together with the file. */
 function keep(file: string, kept: string): void {
   try {
     // The record says which log belongs to the file. A file without a log needs none.
@@ -91,8 +97,10 @@ function keep(file: string, kept: string): void {
     for (const ending of endings) {
       if (!existsSync(`${file}${ending}`) || (ending === "-record" && !hasLog)) continue;
       copyFileSync(`${file}${ending}`, `${kept}${ending}`, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-      copyOwner(`${file}${ending}`, `${kept}${ending}`);
-      syncFile(`${kept}${ending}`);
+      copyRights(`${file}${ending}`, `${kept}${ending}`);
+      const copy = openSync(`${kept}${ending}`, "r+");
+      fsyncSync(copy);
+      closeSync(copy);
     }
     syncFolder(dirname(kept));
   } catch (error) {
@@ -100,33 +108,11 @@ function keep(file: string, kept: string): void {
   }
 }
 
-/** Call this just before the new file gets its name. SQLite would undo a journal of the old file in the new one. */
-function prepare(file: string, partial: string): void {
-  copyOwner(file, partial);
-  rmSync(`${file}-journal`, { force: true });
-}
-
-/** Gives the file `to` the owner of `from`. So the service can use a store that an administrator has restored. */
-function copyOwner(from: string, to: string): void {
+/** Gives `to` the owner and the permissions of `from`. So the service can use a store that an administrator restores. */
+function copyRights(from: string, to: string): void {
   const old = statSync(from, { throwIfNoEntry: false });
   if (!old) return;
   const { uid, gid } = statSync(to);
   if (old.uid !== uid || old.gid !== gid) chownSync(to, old.uid, old.gid);
-}
-
-/** A name that no file has: this one, or with a number after it. */
-function freeName(name: string): string {
-  for (let count = 1; ; count++) {
-    const free = count === 1 ? name : `${name}-${count}`;
-    if (!endings.some((ending) => existsSync(`${free}${ending}`))) return free;
-  }
-}
-
-function syncFile(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  chmodSync(to, old.mode & 0o777);
 }

@@ -13,7 +13,7 @@ import { definitions } from "../../serve/settings-table.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";
 import type { Arguments, Flag } from "../command-line/command.ts";
 import { UsageError } from "../command-line/errors.ts";
-import { followLink } from "../files/file-argument.ts";
+import { followLink } from "../files/target-file.ts";
 
 const setting = definitions.store;
 

@@ -1,12 +1,12 @@
 // Stores the items of a file in order, one after the other. An item that is there with the same content is skipped, and
 // that is how an import resumes when it is run again.
 
-import { hasStatus, isPassing, isTodoError } from "../../client/errors.ts";
+import { hasStatus, isTodoError } from "../../client/errors.ts";
 import { idIn, idOf, sameContent } from "../../client/item-text.ts";
 import type { TodoClient } from "../../client/todo-client.ts";
 import { scanObject } from "../../items/json-text.ts";
 import { withId } from "../../items/todo-item.ts";
-import { CommandError, NotKeptError } from "../command-line/errors.ts";
+import { CommandError } from "../command-line/errors.ts";
 import { describeFailure } from "../command-line/failure.ts";
 import { ItemHash } from "./item-hash.ts";
 
@@ -21,18 +21,13 @@ interface Counts {
   skipped: number;
 }
 
-export interface ImportSummary extends Counts {
-  readonly items: number;
-  readonly hash: string;
-}
-
 /** `onItem` is called after each item, with the number of items so far. */
 export async function importItems(
   client: TodoClient<string>,
   items: AsyncIterable<{ readonly text: string; readonly place: string }>,
   rule: ConflictRule,
   onItem: (count: number) => void,
-): Promise<ImportSummary> {
+) {
   const counts: Counts = { created: 0, present: 0, replaced: 0, skipped: 0 };
   const hash = new ItemHash();
   try {
@@ -44,9 +39,9 @@ export async function importItems(
       onItem(hash.count);
     }
   } catch (error) {
-    if (error instanceof NotKeptError || !(error instanceof CommandError || isTodoError(error))) throw error;
+    if (!(error instanceof CommandError || isTodoError(error))) throw error;
     const stopped = `Stopped after item ${hash.count}: ${describeCounts(counts)}.`;
-    const advice = `${isPassing(error) ? "Run" : "Once that is fixed, run"} the same command again to continue: no item is stored twice.`;
+    const advice = "When that is fixed, run the same command again to continue: no item is stored twice.";
     throw new CommandError(`${describeFailure(error).message}\n${stopped} ${advice}`, { cause: error });
   }
   return { items: hash.count, ...counts, hash: String(hash) };
@@ -78,9 +73,10 @@ async function store(
   return "replaced";
 }
 
-export function describeCounts({ created, present, replaced, skipped }: Counts): string {
-  const [one, two, three, four] = [created, present, replaced, skipped].map((count) => count.toLocaleString("en"));
-  return `${one} created, ${two} already present, ${three} replaced, ${four} skipped`;
+/** For example, "2 created, 1 present, 0 replaced, 0 skipped". */
+export function describeCounts(counts: Counts): string {
+  const parts = Object.entries(counts).map(([outcome, count]) => `${count.toLocaleString("en")} ${outcome}`);
+  return parts.join(", ");
 }
 
 /** An ID derived from the item and its place in the file, so that every run gives the item the same ID. */

@@ -5,15 +5,15 @@ import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import type { Flag } from "../command-line/command.ts";
 import { CommandError, UsageError } from "../command-line/errors.ts";
+import { CsvError, readCsv } from "./csv.ts";
 
 const itemFormats = ["json", "ndjson", "csv"] as const;
 export type ItemFormat = (typeof itemFormats)[number];
 
 export const formatFlag: Flag = {
   name: "format",
-  placeholder: "FORMAT",
-  meaning: "json (one array), ndjson (one item per line) or csv; by default, the ending of the file's name decides",
-  choices: itemFormats,
+  placeholder: itemFormats.join("|"),
+  meaning: "one array, one item per line, or a table; by default, the ending of the file's name decides",
 };
 
 export function formatOf(given: string | undefined, file: string | undefined): ItemFormat {
@@ -36,44 +36,38 @@ export async function* readItems(
   chunks: AsyncIterable<Uint8Array>,
   format: ItemFormat,
 ): AsyncGenerator<FileText> {
+  let place = "";
   try {
-    for await (const { text, place } of readers[format](chunks)) yield { text: objectAt(source, place, text), place };
+    for await (const found of readers[format](decode(chunks))) {
+      place = found.place;
+      yield { text: scanObject(found.text).text, place };
+    }
   } catch (error) {
+    if (error instanceof ItemError) throw new CommandError(`${source}, ${place}: ${error.message}`);
+    if (error instanceof CsvError) throw new CommandError(`${source}, ${error.message}.`);
     if (error instanceof NotAnArrayError)
       throw new CommandError(
         `${source} is not a list of items: ${error.message}. Expected [{…},{…}], or add --format ndjson or csv.`,
       );
-    if (error instanceof Error && error.name === "CsvError") throw new CommandError(`${source}, ${error.message}.`);
     // The decoder throws a TypeError for text that is not UTF-8.
     if (!(error instanceof TypeError)) throw error;
-    throw new CommandError(`${source} is not UTF-8 text. Unpack it or save it as UTF-8, and try again.`, {
-      cause: error,
-    });
+    throw new CommandError(`${source} is not UTF-8 text. Unpack it or save it as UTF-8, and try again.`);
   }
 }
 
-function objectAt(source: string, place: string, text: string): string {
-  try {
-    return scanObject(text).text;
-  } catch (error) {
-    if (!(error instanceof ItemError)) throw error;
-    throw new CommandError(`${source}, ${place}: ${error.message}`, { cause: error });
-  }
-}
-
-const readers: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<FileText>>> = {
-  async *json(chunks) {
+const readers: Readonly<Record<ItemFormat, (texts: AsyncIterable<string>) => AsyncGenerator<FileText>>> = {
+  async *json(texts) {
     const reader = new JsonArrayReader();
     let count = 0;
-    for await (const part of decode(chunks))
-      for (const text of reader.read(part)) yield { text, place: `item ${++count}` };
+    for await (const text of texts)
+      for (const object of reader.read(text)) yield { text: object, place: `item ${++count}` };
     reader.finish();
   },
 
-  async *ndjson(chunks) {
+  async *ndjson(texts) {
     let rest = "";
     let count = 0;
-    for await (const text of decode(chunks)) {
+    for await (const text of texts) {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
@@ -84,10 +78,7 @@ const readers: Readonly<Record<ItemFormat, (chunks: AsyncIterable<Uint8Array>) =
     if (rest.trim() !== "") yield { text: rest, place: `line ${count + 1}` };
   },
 
-  async *csv(chunks) {
-    const { readCsv } = await import("./csv.ts");
-    yield* readCsv(decode(chunks));
-  },
+  csv: readCsv,
 };
 
 /** The text as it arrives, without a byte-order mark. */

@@ -3,14 +3,11 @@
 
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { makePrivateFile, modeLike } from "../../files/private-file.ts";
-import { scanObject } from "../../items/json-text.ts";
-import { isIdName } from "../../items/todo-item.ts";
 import { outputError } from "../command-line/output.ts";
-import { unwritable } from "../files/unwritable.ts";
+import { unwritable, withCleanUp } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
+import { writeCsv } from "./csv.ts";
 import type { ItemFormat } from "./item-formats.ts";
-
-const bufferLength = 64 * 1024;
 
 /** Writes all items to the file, or to standard output if there is no `path`. */
 export async function writeItems(
@@ -18,64 +15,47 @@ export async function writeItems(
   format: ItemFormat,
   path: string | undefined,
 ): Promise<void> {
-  if (path === undefined) {
-    for await (const bytes of inPieces(texts(items, format)))
-      await writeAll(standardOutput, bytes).catch((error: unknown) => {
-        throw outputError(error);
-      });
-    return;
-  }
+  if (path === undefined)
+    return writeTexts(standardOutput, items, format).catch((error: unknown) => {
+      throw outputError(error);
+    });
   const partial = `${path}.partial`;
-  try {
-    rmSync(partial, { force: true });
+  const removePartial = () => rmSync(partial, { force: true });
+  const write = withCleanUp(removePartial, async () => {
+    removePartial();
     makePrivateFile(partial);
     const file = openSync(partial, "w");
     try {
-      for await (const bytes of inPieces(texts(items, format))) await writeAll(file, bytes);
+      await writeTexts(file, items, format);
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
     chmodSync(partial, modeLike(path));
     renameSync(partial, path);
-  } catch (error) {
-    rmSync(partial, { force: true });
+  });
+  await write.catch((error: unknown) => {
     throw unwritable(path, error);
-  }
+  });
 }
 
-/** Joins texts to larger pieces. */
-async function* inPieces(parts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  let pending = "";
-  for await (const part of parts) {
-    pending += part;
-    if (pending.length < bufferLength) continue;
-    yield Buffer.from(pending);
-    pending = "";
-  }
-  yield Buffer.from(pending);
+async function writeTexts(file: number, items: AsyncIterable<string>, format: ItemFormat): Promise<void> {
+  for await (const text of writers[format](items)) await writeAll(file, Buffer.from(text));
 }
 
-async function* texts(items: AsyncIterable<string>, format: ItemFormat): AsyncGenerator<string> {
-  if (format === "csv") return yield* csvTexts(items);
-  let isFirst = true;
-  for await (const json of items) {
-    yield format === "json" ? `${isFirst ? "[" : ",\n"}${json}` : `${json}\n`;
-    isFirst = false;
-  }
-  if (format === "json") yield isFirst ? "[]\n" : "]\n";
-}
+const writers: Readonly<Record<ItemFormat, (items: AsyncIterable<string>) => AsyncGenerator<string>>> = {
+  async *json(items) {
+    let before = "[";
+    for await (const json of items) {
+      yield `${before}${json}`;
+      before = ",\n";
+    }
+    yield before === "[" ? "[]\n" : "]\n";
+  },
 
-/** The first line of a CSV file names all columns, which are known only after the last item. So all items are kept. */
-async function* csvTexts(items: AsyncIterable<string>): AsyncGenerator<string> {
-  const { csvHeader, csvRow } = await import("./csv.ts");
-  const all: string[] = [];
-  const names = new Set<string>();
-  for await (const json of items) {
-    all.push(json);
-    for (const name of scanObject(json).toMap().keys()) names.add(name);
-  }
-  const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
-  yield csvHeader(columns);
-  for (const json of all) yield csvRow(json, columns);
-}
+  async *ndjson(items) {
+    for await (const json of items) yield `${json}\n`;
+  },
+
+  csv: writeCsv,
+};

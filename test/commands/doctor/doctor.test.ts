@@ -46,11 +46,9 @@ async function makeStore(name: string): Promise<string> {
 }
 
 describe("doctor", () => {
-  test("a new installation passes in every area, and nothing is made", async () => {
+  test("a new installation passes, and nothing is made", async () => {
     const { exitCode, stdout } = await doctor(["--port", "0", "--https-port", "off"]);
-    const areas = [...stdout.matchAll(/^ {2}(?:pass|warn|fail) {2}(\S+)/gm)].map(([, area]) => area);
-    expect([...new Set(areas)]).toEqual(["Settings", "Store", "PostgreSQL", "Secrets", "Certificate"]);
-    expect(stdout).toEndWith("0 failed\n");
+    expect(stdout).toMatch(/^ {2}pass {2}Store .* first start\n\n1 passed, 0 to look at, 0 failed\n$/);
     expect(exitCode).toBe(0);
     expect([...new Bun.Glob("**/*").scanSync({ cwd: folder.path, dot: true })]).toEqual([]);
   });
@@ -130,7 +128,7 @@ describe("the store", () => {
     const { stdout } = await runProgram("doctor", { args: ["--store", `sqlite:${store}`], launcher });
     chmodSync(path("locked"), 0o755);
     for (const one of [path("locked"), store])
-      expect(stdout).toContain(`fail  Store        ${one} cannot be written: permission denied`);
+      expect(stdout).toContain(`fail  Store    ${one} cannot be written: permission denied`);
   });
 });
 

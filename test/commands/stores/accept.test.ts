@@ -59,5 +59,5 @@ test("refuses a damaged file, and leaves everything as it was", async () => {
 test("a copy of the file and its log, made without the record, is accepted with its log", async () => {
   for (const ending of ["", "-wal"]) copyFileSync(service.path + ending, service.file(`copy.db${ending}`));
   expect(await service.run("accept", "copy.db", "--with-log")).toMatchObject({ exitCode: 0 });
-  expect(await service.run("check", "copy.db")).toMatchObject({ stdout: expect.stringMatching(/Items +10\n/) });
+  expect(await service.run("check", "copy.db")).toMatchObject({ stdout: expect.stringContaining(": 10 items\n") });
 });

@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
-import { eventually } from "../../eventually.ts";
-import { Program, programCommand, programEnvironment, projectFolder } from "../../program.ts";
+import { Program, programCommand, programEnvironment, projectFolder, runProgram } from "../../program.ts";
 import { ids, item } from "../../service.ts";
 import { runHere } from "../command-line.ts";
 
@@ -101,10 +100,11 @@ describe("backup", () => {
         if (count > 0) await service.fetch(`/api/todoitems/${idOf(count - 1)}`, { method: "DELETE" });
       }
     })();
+    // Each backup is a process of its own, so that the writes go on meanwhile.
     for (let backup = 1; backup <= 3 || count < 10; backup++) {
       const name = `${backup}.db`;
-      const { exitCode } = await run("backup", [name], { TODOITEMS_STORE: sqlite("store.db") });
-      expect(exitCode).toBe(0);
+      const args = [name, "--store", sqlite("store.db")];
+      expect(await runProgram("backup", { args, cwd: folder })).toMatchObject({ exitCode: 0 });
       const saved = (await itemsOf(path(name))).map((json) => JSON.parse(json).n as number);
       expect(saved.length === 1 || (saved.length === 2 && saved[1] === (saved[0] ?? 0) + 1) ? [] : saved).toEqual([]);
     }
@@ -146,7 +146,6 @@ describe("backup", () => {
     expect(summary).toEqual({
       file: expect.stringMatching(/^todoitems-\d{8}T\d{6}Z\.db$/),
       items: 2,
-      bytes: statSync(path(String(summary["file"]))).size,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });
@@ -324,34 +323,6 @@ describe("PostgreSQL", () => {
       await store.dispose();
     }
   }, 20_000);
-
-  test("a restore that Ctrl-C ends leaves the PostgreSQL store as it was, and says so", async () => {
-    const store = await createPostgresStore();
-    try {
-      const program = await serve(store.url);
-      await create(program, item(four));
-      const list = await program.list();
-      const other = await serve(sqlite("other.db"));
-      await create(other, item(five));
-      await run("backup", ["copy.db", "--store", sqlite("other.db")]);
-      const holder = await store.hold("SELECT FROM todoitems.store FOR UPDATE");
-      const restoring = Bun.spawn([...programCommand(), "restore", "copy.db", "--force", "--store", store.url], {
-        cwd: folder,
-        env: programEnvironment({}),
-        stderr: "pipe",
-      });
-      await eventually(async () => (await store.run("SELECT FROM pg_locks WHERE NOT granted")).length > 0);
-      restoring.kill("SIGINT");
-      await holder.release();
-      expect(await new Response(restoring.stderr).text()).toMatch(
-        /^error: Interrupted: .+, database \S+ stays as it was\.\n$/,
-      );
-      expect(await restoring.exited).toBe(130);
-      expect(await program.list()).toBe(list);
-    } finally {
-      await store.dispose();
-    }
-  });
 
   test("backup of a database without a store says so, and makes no tables", async () => {
     const store = await createPostgresStore();

@@ -5,8 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
-import { CheckReport } from "../../../src/commands/stores/check-report.ts";
-import { checkSqlite } from "../../../src/commands/stores/check-sqlite.ts";
+import { checkSqlite } from "../../../src/commands/stores/check-store.ts";
 import { rowChecksum } from "../../../src/engines/sqlite/row-checksum.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
@@ -80,7 +79,7 @@ describe.skipIf(process.platform === "win32")("a store in a folder that this use
 
   test("can be checked and read, if it has no log", async () => {
     lock(false);
-    expect(asOrdinaryUser(() => checkSqlite(file)).isSound).toBe(true);
+    expect(asOrdinaryUser(() => checkSqlite(file)).findings).toEqual([]);
     const snapshot = asOrdinaryUser(() => SqliteSnapshot.open(file));
     expect(snapshot.itemCount).toBe(itemCount());
     await snapshot.close();
@@ -98,7 +97,7 @@ describe("check", () => {
   test("says that a sound store is sound, with or without a log", async () => {
     for (const log of [true, false]) {
       const { exitCode, stdout } = await run("check", copy("store.db", { log }));
-      expect(stdout).toContain(`Items       ${itemCount()}`);
+      expect(stdout).toContain(`: ${itemCount()} items`);
       expect(stdout).toContain("The store is sound.");
       expect(exitCode).toBe(0);
     }
@@ -122,7 +121,7 @@ describe("check", () => {
     const row = [...written.values()].find(({ json }) => json?.includes("changed 33"));
     spoil(store, "changed 33");
     const { exitCode, stdout } = await run("check", store);
-    expect(stdout).toContain(`damaged: version ${row?.version}, item ${row?.id}: its checksum is wrong`);
+    expect(stdout).toContain(`version ${row?.version}, item ${row?.id}: its checksum is wrong`);
     expect(stdout).toContain("todoitems restore FILE --force");
     expect(exitCode).toBe(1);
   });
@@ -160,14 +159,14 @@ describe("check", () => {
     const database = new Database(store);
     database.run("DELETE FROM change WHERE version = (SELECT max(version) FROM change)");
     const { exitCode, stdout } = await run("check", store);
-    expect(stdout).toMatch(/damaged: the store has noted (\d+) rows, and has \d+/);
+    expect(stdout).toMatch(/the store has noted \d+ rows, and others are there/);
     expect(exitCode).toBe(1);
     const row = { version: 2_000, position: 2_000, id: ids.one, json: item(ids.one) };
     database
       .query("INSERT INTO change VALUES (?, ?, ?, ?, ?)")
       .run(row.version, row.position, row.id, row.json, rowChecksum(row));
     database.close();
-    expect((await run("check", store)).stdout).toContain("damaged: the rows are not those that the store has noted");
+    expect((await run("check", store)).stdout).toContain("the store has noted");
   });
 
   test("refuses files that may not belong together, and says what to do", async () => {
@@ -178,16 +177,6 @@ describe("check", () => {
       stdout: "",
       stderr: expect.stringMatching(/its log .* is gone.*todoitems accept/s),
     });
-  });
-
-  test("says how to give back unused space, if there is much of it", async () => {
-    const store = copy("store.db", { log: false });
-    const database = new Database(store);
-    database.run("PRAGMA secure_delete = ON; DELETE FROM change WHERE version < 100");
-    expect((await run("check", store)).stdout).toMatch(/Free space +little/);
-    database.run("CREATE TABLE filler AS SELECT zeroblob(2000000); DROP TABLE filler");
-    database.close();
-    expect((await run("check", store)).stdout).toMatch(/Free space +\d.* unused\. .* run: sqlite3 \S+ VACUUM/);
   });
 
   test("exits with 3 if there is no store, and with 2 if it is used wrongly", async () => {
@@ -206,7 +195,7 @@ describe("check", () => {
       await service.stop();
       expect(await run("check", store.url)).toMatchObject({
         exitCode: 0,
-        stdout: expect.stringMatching(/Items +1\n/),
+        stdout: expect.stringContaining(": 1 item\n"),
       });
       await store.run(
         `INSERT INTO todoitems.item VALUES (9, 9, '${ids.two}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
@@ -219,12 +208,4 @@ describe("check", () => {
       await store.dispose();
     }
   });
-});
-
-test("large numbers are shown with separators", async () => {
-  await writeDamageable(path("large.db"), 1_200);
-  expect((await run("check", "large.db")).stdout).toMatch(/Rows +1,\d{3}, with 120 of deleted items/);
-  const report = new CheckReport();
-  for (let count = 0; count < 2_000; count++) report.finding("wrong");
-  expect(report.lines(80).at(-1)).toMatch(/^ {2}and 1,9\d\d more$/);
 });

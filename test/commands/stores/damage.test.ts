@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../../../src/collection/engine.ts";
-import { checkSqlite } from "../../../src/commands/stores/check-sqlite.ts";
+import { checkSqlite } from "../../../src/commands/stores/check-store.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
@@ -60,7 +60,7 @@ async function expectTruth(what: string): Promise<void> {
 
 function isSound(): boolean {
   try {
-    return checkSqlite(path).isSound;
+    return checkSqlite(path).findings.length === 0;
   } catch (error) {
     if (error instanceof StoreError) return false;
     throw error;

@@ -1,0 +1,55 @@
+// The file that a command writes: which one a path means, whether it may be replaced, and that nothing unfinished is
+// left of it.
+
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { isSystemError, systemReason } from "../../files/system-reason.ts";
+import type { Flag } from "../command-line/command.ts";
+import { CommandError } from "../command-line/errors.ts";
+import { remark } from "../command-line/output.ts";
+
+export const forceFlag: Flag = { name: "force", placeholder: "", meaning: "replace FILE if it exists" };
+
+/**
+ * The file that a symbolic link leads to. The link itself must not be used: SQLite keeps the log beside the real file,
+ * and a rename would replace the link. Any other path is returned unchanged, and so is a link to a missing file.
+ */
+export function followLink(path: string): string {
+  return existsSync(path) && lstatSync(path).isSymbolicLink() ? realpathSync(path) : path;
+}
+
+/** Throws unless a file may be written at `path`. A rename would also replace a device or a pipe with that name. */
+export function requireFree(path: string, force: boolean): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile()) throw new CommandError(`${path} is not a file. Choose another name.`);
+  if (found && !force)
+    throw new CommandError(`${path} exists already. Choose another name, or replace it with --force.`);
+}
+
+/** The error to report if the system refused to write a file at `path`. Any other error is returned unchanged. */
+export function unwritable(path: string, error: unknown): unknown {
+  if (!isSystemError(error)) return error;
+  const folder = dirname(path);
+  const reason = existsSync(folder) ? systemReason(error) : `there is no folder ${folder}`;
+  return new CommandError(`${path} cannot be written: ${reason}.`, { cause: error });
+}
+
+/**
+ * Runs an action that makes files, and then `cleanUp`, which removes what is unfinished. That happens also if Ctrl-C or
+ * SIGTERM ends the program meanwhile. The handlers of signals run only when the event loop gets a turn.
+ */
+export async function withCleanUp<Result>(cleanUp: () => void, action: () => Promise<Result>): Promise<Result> {
+  process.on("exit", cleanUp).on("SIGINT", end).on("SIGTERM", end);
+  try {
+    return await action();
+  } finally {
+    process.off("exit", cleanUp).off("SIGINT", end).off("SIGTERM", end);
+    cleanUp();
+  }
+}
+
+/** Ends with the exit code of a program that the signal has ended. */
+function end(signal: NodeJS.Signals): never {
+  remark("Interrupted: nothing was replaced.");
+  process.exit(signal === "SIGINT" ? 130 : 143);
+}
