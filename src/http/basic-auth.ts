@@ -38,6 +38,8 @@ export class BasicAuth {
    * are replaced.
    */
   #remembered = new Set<string>();
+  /** Headers with such credentials. A connection that repeats its headers passes the same object each time. */
+  #seen = new WeakSet<HeaderFields>();
 
   constructor(users: Users, { now = () => performance.now(), verify, onFailure }: Partial<BasicAuthOptions> = {}) {
     this.#onFailure = onFailure;
@@ -48,6 +50,7 @@ export class BasicAuth {
   replaceUsers(users: Users): void {
     this.#verifier.replaceUsers(users);
     this.#remembered = new Set();
+    this.#seen = new WeakSet();
     this.#verifying.clear();
   }
 
@@ -56,12 +59,15 @@ export class BasicAuth {
    * remembered and must be verified.
    */
   check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
+    if (this.#seen.has(headers)) return undefined;
     const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(headers.get("authorization") ?? "")?.[1];
     if (token === undefined) throw credentialsRequired();
     // The decoded bytes are hashed, so that all spellings of the same credentials in base64 are remembered as one.
     const bytes = Buffer.from(token, "base64");
     const key = new Bun.CryptoHasher("sha256", this.#secret).update(bytes).digest("base64");
-    return this.#remembered.has(key) ? undefined : this.#verify(bytes, key, address());
+    if (!this.#remembered.has(key)) return this.#verify(bytes, key, address());
+    this.#seen.add(headers);
+    return undefined;
   }
 
   async #verify(bytes: Uint8Array, key: string, address: string): Promise<void> {
