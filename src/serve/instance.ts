@@ -158,9 +158,8 @@ async function openCollection(
 ): Promise<TodoCollection> {
   const seed = readSeed(settings);
   const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log, onDoubt), {
+    ...settings,
     readOnly: settings.readOnly || settings.demo,
-    fieldNames: settings.fieldNames,
-    storeBytesMax: settings.storeBytesMax,
     onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
     ...storeLog(metrics, log),
   });
@@ -221,14 +220,12 @@ function openApp(
   listening: Promise<readonly Listener[]>,
 ): App {
   const app: App = new App(collection, {
+    // An option with the name of a setting has its value.
+    ...settings,
     hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
     access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
-    forms: settings.forms,
-    fieldNames: settings.fieldNames,
-    bodyBytesMax: settings.bodyBytesMax,
-    requiredFields: settings.requiredFields,
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
   });
