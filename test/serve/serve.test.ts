@@ -165,6 +165,14 @@ describe("instances", () => {
     expect((await second.stop()).stderr).toContain(`The store already has items, so the seed ${seed} was not used`);
   });
 
+  test("the settings for items reach the app and the store", async () => {
+    const program = await serve(["--store", "memory:", "--require", "Name", "--store-limit", "80"]);
+    const statuses: number[] = [];
+    for (const json of ['{"Done":true}', item(ids.one, '"Name":"milk"'), item(ids.two, '"Name":"bread"')])
+      statuses.push((await program.send("POST", "/api/todoitems/", json)).status);
+    expect(statuses).toEqual([400, 201, 507]);
+  });
+
   test("a start that fails because of a port leaves no new store behind", async () => {
     const taken = new URL((await serve(["--store", "memory:"])).origin).port;
     for (const args of [
