@@ -290,6 +290,25 @@ describe("another store", () => {
     expect(await network.service.list()).toContain('"Name":"Two"');
     await network.service.collection.close();
   });
+
+  test("an edit from before the first connection is for the store that is connected first", async () => {
+    const { network, list } = await open({ readOnly: true });
+    network.state = "down";
+    const made = list();
+    await made.add({ Name: "One" });
+    network.state = "up";
+    follow(made);
+    made.retry();
+    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
+    expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
+    network.service = await Service.on(new MemoryEngine());
+    network.breakFeeds();
+    made.retry();
+    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(false));
+    await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held"]));
+    expect(await network.service.list()).toBe("[]");
+    await network.service.collection.close();
+  });
 });
 
 describe("storage", () => {
