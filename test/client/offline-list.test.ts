@@ -119,6 +119,19 @@ describe("offline", () => {
     expect(names(made)).toEqual(["One"]);
   });
 
+  test("close() ends a sync() that is still waiting", async () => {
+    const { connect } = await open();
+    const made = new OfflineList(connect({ fetch: () => new Promise(() => {}) }));
+    await made.ready;
+    const problem = made.sync().then(
+      () => "none",
+      (error: Error) => error.message,
+    );
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("connecting"));
+    await made.close();
+    expect(await problem).toBe("This list is closed.");
+  });
+
   test("an item that was added and removed again is never sent", async () => {
     const { network, list } = await open();
     network.state = "down";
