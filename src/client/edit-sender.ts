@@ -41,11 +41,19 @@ export class EditSender {
     this.#decide = decide;
   }
 
-  /** If the item of an `add` whose response was lost has shown up, or its removal has, the `add` was stored. */
-  heard({ items }: ListChange): void {
+  /**
+   * If the item of an `add` whose response was lost has shown up, or its removal has, the `add` was stored. Edits from
+   * before the first connection are for the store that is connected first.
+   */
+  heard({ items, token }: ListChange): void {
     const ids = new Set(items.map(({ id }) => id));
+    const epoch = parseToken(token ?? "")?.epoch;
     const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
-    if (this.#kept.outbox.some(isStored)) void this.#kept.commit((outbox) => outbox.filter((edit) => !isStored(edit)));
+    const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
+    if (this.#kept.outbox.some((edit) => isStored(edit) || isNew(edit)))
+      void this.#kept.commit((outbox) =>
+        outbox.filter((edit) => !isStored(edit)).map((edit) => (isNew(edit) ? { ...edit, epoch } : edit)),
+      );
   }
 
   /** True if the edit was made for another store than the one that answers. */

@@ -40,8 +40,14 @@ export function sameId(one: string | undefined, other: string): boolean {
  * of their names, and how a value is written. The ID is not compared.
  */
 export function sameContent(one: string, other: string): boolean {
-  const [first = "", second = ""] = [one, other].map((json) => JSON.stringify(JSON.parse(json)));
+  const [first = "", second = ""] = [one, other].map((json) => JSON.stringify(JSON.parse(json, sorted)));
   return sameFields(first, second);
+}
+
+/** Sorts the fields of an object by name. */
+function sorted(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /**

@@ -114,11 +114,14 @@ export class OfflineEngine<Item> {
     list.reconnect();
     try {
       await new Promise<void>((resolve, reject) => {
-        unsubscribe = list.subscribe(() => {
+        const check = () => {
           const { connection } = list.status;
-          if ("error" in connection) reject(connection.error);
+          if (this.#end.signal.aborted) reject(new Error("This list is closed."));
+          else if ("error" in connection) reject(connection.error);
           else if (list.connected && sender.isIdle) resolve();
-        });
+        };
+        unsubscribe = list.subscribe(check);
+        check();
       });
     } finally {
       this.#syncs--;

@@ -16,7 +16,7 @@ export interface Edit {
   readonly mine?: string | undefined;
   /** The ETag of `base`. Undefined if an earlier edit must be stored first, or if the server has no ETags. */
   readonly etag?: string | undefined;
-  /** The store that the edit was made for. Undefined if the user was not connected to any yet: then it is for any. */
+  /** The store that the edit was made for. Undefined until the list is connected to a store for the first time. */
   readonly epoch?: string | undefined;
   /** True if an attempt to send the edit may have been stored, and nobody knows. Such an edit must not change. */
   readonly sent: boolean;

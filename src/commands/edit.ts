@@ -48,6 +48,7 @@ function changeOf(args: Arguments): ((json: string) => string) | undefined {
   if (fields.some(({ name }) => name.toLowerCase() === "id"))
     throw new UsageError("The ID of an item cannot be changed.");
   const [name, notes] = [args.text("name")?.trim(), args.text("notes")];
+  if (name === "") throw new UsageError("--name: the name is empty. Give the item's new name.");
   const texts = { ...(name !== undefined && { name }), ...(notes !== undefined && { notes }) };
   return (json) => setFields(withKnownFields(json, texts, fieldNames), fields);
 }

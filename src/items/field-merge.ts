@@ -20,7 +20,9 @@ export function mergeFields(base: string, mine: string, theirs: string): FieldMe
   const isLower = items.every((item) => new Set([...item.keys()].map((name) => name.toLowerCase())).size === item.size);
   const keyOf = (name: string) => (isLower ? name.toLowerCase() : name);
   const [old, my, their] = items.map((item) => new Map(Array.from(item, ([name, value]) => [keyOf(name), value])));
-  const names = new Map([...(items[1] ?? []), ...(items[2] ?? [])].map(([name]) => [keyOf(name), name]));
+  // The fields keep the order and the names that the other person's state has. Those that I have added come last.
+  const [, mineFields = [], theirFields = []] = items;
+  const names = new Map([...theirFields, ...mineFields, ...theirFields].map(([name]) => [keyOf(name), name]));
   const isMine = (key: string) => !isIdName(key) && my?.get(key) !== old?.get(key);
   const fields = Array.from(names, ([key, name]) => {
     const value = (isMine(key) ? my : their)?.get(key);

@@ -76,6 +76,13 @@ test("change() writes only the fields that the function changed, and every other
   );
 });
 
+test("change() keeps the order of the fields, whatever the order in the function's result", async () => {
+  const { service, todo } = await open();
+  await service.create(item(ids.two, '"Name":"x","2":1.0,"1":true,"Count":0'));
+  await todo.change(ids.two, ({ Count, ...rest }) => ({ New: 1, Count: Count + 1, ...rest }));
+  expect(await service.list()).toContain(item(ids.two, '"Name":"x","2":1.0,"1":true,"Count":1,"New":1'));
+});
+
 test("a function that modifies its argument and returns it also makes a change", async () => {
   const { todo } = await open();
   await todo.change(ids.one, (counter) => Object.assign(counter, { Count: 7 }));

@@ -119,6 +119,19 @@ describe("offline", () => {
     expect(names(made)).toEqual(["One"]);
   });
 
+  test("close() ends a sync() that is still waiting", async () => {
+    const { connect } = await open();
+    const made = new OfflineList(connect({ fetch: () => new Promise(() => {}) }));
+    await made.ready;
+    const problem = made.sync().then(
+      () => "none",
+      (error: Error) => error.message,
+    );
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("connecting"));
+    await made.close();
+    expect(await problem).toBe("This list is closed.");
+  });
+
   test("an item that was added and removed again is never sent", async () => {
     const { network, list } = await open();
     network.state = "down";
@@ -288,6 +301,25 @@ describe("another store", () => {
     await made.sendAnyway();
     await isSent(made);
     expect(await network.service.list()).toContain('"Name":"Two"');
+    await network.service.collection.close();
+  });
+
+  test("an edit from before the first connection is for the store that is connected first", async () => {
+    const { network, list } = await open({ readOnly: true });
+    network.state = "down";
+    const made = list();
+    await made.add({ Name: "One" });
+    network.state = "up";
+    follow(made);
+    made.retry();
+    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
+    expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
+    network.service = await Service.on(new MemoryEngine());
+    network.breakFeeds();
+    made.retry();
+    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(false));
+    await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held"]));
+    expect(await network.service.list()).toBe("[]");
     await network.service.collection.close();
   });
 });

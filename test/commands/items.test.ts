@@ -188,6 +188,13 @@ describe("edit", () => {
     expect(await run("edit", "a", ...words)).toBe("Changed: b (11111111)\n");
     expect(await stored()).toBe(`[${item(ids.one, '"title":"b","price":2.50,"description":"y","n":1.0,"New":"z"')}]`);
     expect((await failure("edit", "1111", "--field", `ID=${ids.two}`)).exitCode).toBe(2);
+    expect((await failure("edit", "1111", "--name", " ")).exitCode).toBe(2);
+  });
+
+  test("of two names that differ only in letter case, a flag changes the one that is given", async () => {
+    await commandLine.store(item(ids.one, '"price":1,"Price":2'));
+    await run("edit", "1111", "--field", "Price:=3");
+    expect(await stored()).toBe(`[${item(ids.one, '"price":1,"Price":3')}]`);
   });
 
   test("without flags it opens the editor on indented JSON once, and stores the edited text", async () => {

@@ -50,7 +50,10 @@ export function isJson(text: string): boolean {
 export function setFields(json: string, fields: readonly Field[]): string {
   return fields.reduce((text, { name, json: value }) => {
     const object = scanObject(text);
-    const found = object.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+    // An item may have two names that differ only in letter case. Then the exact name counts.
+    const found =
+      object.find((candidate) => candidate === name) ??
+      object.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
     return object.withField(found, name, value);
   }, json);
 }
