@@ -2,7 +2,7 @@
 
 import { mergeFields, sameFields } from "../items/field-merge.ts";
 import { ItemError } from "../items/item-error.ts";
-import { scanObject } from "../items/json-text.ts";
+import { scanArray, scanObject } from "../items/json-text.ts";
 import { type ObjectText, stringOf } from "../items/object-text.ts";
 import { isIdName } from "../items/todo-item.ts";
 
@@ -36,18 +36,20 @@ export function sameId(one: string | undefined, other: string): boolean {
 }
 
 /**
- * Whether two items have the same fields with the same values. Servers may change the order of fields, the letter case
- * of their names, and how a value is written. The ID is not compared.
+ * Whether two items have the same fields with the same values, numbers to the digit. Servers may change the order of
+ * fields, the letter case of their top-level names, and the escapes in texts. The ID is not compared.
  */
 export function sameContent(one: string, other: string): boolean {
-  const [first = "", second = ""] = [one, other].map((json) => JSON.stringify(JSON.parse(json, sorted)));
-  return sameFields(first, second);
+  return sameFields(canonical(scanObject(one).text), canonical(scanObject(other).text));
 }
 
-/** Sorts the fields of an object by name. */
-function sorted(_name: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+/** The compact text of a JSON value with sorted fields, and with the same escapes for the same characters. */
+function canonical(json: string): string {
+  if (json.startsWith('"')) return JSON.stringify(JSON.parse(json));
+  if (json.startsWith("[")) return `[${scanArray(json).map(canonical)}]`;
+  if (!json.startsWith("{")) return json;
+  const fields = [...scanObject(json).toMap()].sort(([first], [second]) => (first < second ? -1 : 1));
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${canonical(value)}`)}}`;
 }
 
 /**

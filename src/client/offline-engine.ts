@@ -87,9 +87,15 @@ export class OfflineEngine<Item> {
       onHidden: () => void this.kept.saveCopy(),
     });
     this.kept = new KeptList(this.list, key, storage, storageError);
-    this.sender = new EditSender(requester, this.list, this.kept, (edit) =>
-      decided(edit, options.onConflict?.(conflictOf(edit, codec)), codec),
-    );
+    this.sender = new EditSender(requester, this.list, this.kept, (edit) => {
+      try {
+        return decided(edit, options.onConflict?.(conflictOf(edit, codec)), codec);
+      } catch (error) {
+        // The app's function has failed, so the edit waits for `resolve`.
+        console.error(error);
+        return edit;
+      }
+    });
     this.ready = this.#start(storage !== undefined);
   }
 

@@ -56,6 +56,8 @@ function ownAddress(environment: Environment): string {
   const result = readSettings([], environment);
   if ("problems" in result) throw new UsageError(result.problems.join("\n"));
   const { host, port, httpsPort } = result.settings;
+  if (!port && !httpsPort)
+    throw new UsageError("A port that the system picks is not known here. Give it as an argument.");
   // The last two stand for every address of the machine.
   const address = { localhost: "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
   return `${port ? "http" : "https"}://${isIPv6(address) ? `[${address}]` : address}:${port || httpsPort}`;

@@ -1,7 +1,7 @@
 // OfflineList: edits are safe on the device, are sent when the service can be reached, and overwrite nobody's. The
 // service is the real one, in this process.
 
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { TodoClient, type TodoClientOptions, type TodoItem } from "../../src/client/index.ts";
 import { OfflineList, type OfflineListOptions, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
@@ -214,6 +214,22 @@ describe("conflicts", () => {
     list.retry();
     await isSent(list);
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"decided","Notes":"y"')}]`);
+  });
+
+  test("if onConflict throws, the edit waits, and other edits are sent", async () => {
+    const logged = spyOn(console, "error").mockImplementation(() => {});
+    const { service, list } = await openConflict({
+      onConflict: () => {
+        throw new Error("a defect of the app");
+      },
+    });
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs"'));
+    list.retry();
+    await eventually(() => expect(pending(list)[0]?.state).toBe("conflict"));
+    await list.add({ Name: "another" });
+    await eventually(() => expect(pending(list)).toHaveLength(1));
+    expect(logged).toHaveBeenCalledTimes(1);
+    logged.mockRestore();
   });
 
   test("a change of what others have deleted is a conflict without `theirs`; mine creates it again", async () => {

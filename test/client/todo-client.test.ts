@@ -85,12 +85,15 @@ test("an item that is nested as deeply as the service allows is read from a list
 
 describe("item texts", () => {
   test("two items have the same content if only the order of fields or the letter case of top-level names differs", () => {
-    const one = '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2.0]}}';
-    expect(sameContent(one, '{"more":{"A":[1,2]},"id":"abcdef01-2345-4789-abcd-ef0123456789","name":"x"}')).toBe(true);
+    const one = '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2.0,"\\u00e4"]}}';
+    expect(sameContent(one, '{"more":{"A":[1,2.0,"ä"]},"id":"abcdef01-2345-4789-abcd-ef0123456789","name":"x"}')).toBe(
+      true,
+    );
     expect(sameContent('{"a":[{"b":1,"c":{"d":2,"e":3}}]}', '{"a":[{"c":{"e":3,"d":2},"b":1}]}')).toBe(true);
     for (const other of [
-      '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"X","More":{"A":[1,2]}}',
-      '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[2,1]}}',
+      '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"X","More":{"A":[1,2.0,"ä"]}}',
+      '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2,"ä"]}}',
+      '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[2.0,1,"ä"]}}',
       '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"a":[1,2]}}',
       '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x"}',
       '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2]},"B":1}',

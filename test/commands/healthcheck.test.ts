@@ -32,6 +32,7 @@ test("a service that is ready: exit code 0, by its settings or its address, over
       await ask([], { TODOITEMS_HOST: "0.0.0.0", TODOITEMS_PORT: port, HTTP_PROXY: "http://127.0.0.1:9/" }),
     ).toEqual(ready);
     expect(await ask([], { TODOITEMS_PORT: "off", TODOITEMS_HTTPS_PORT: httpsPort })).toEqual(ready);
+    expect((await ask([], { TODOITEMS_PORT: "0" })).exitCode).toBe(2);
     for (const address of [`http://127.0.0.1:${port}`, `localhost:${port}`, port])
       expect(await ask([address])).toEqual(ready);
   } finally {
