@@ -40,11 +40,12 @@ export class StoreLock {
   }
 }
 
-/** Undefined if another process holds the lock. */
+/** Undefined if another process holds the lock, or has removed its file in the meantime, as a backup does at its end. */
 function tryToLock(file: string, store: string): Database | undefined {
   if (!existsSync(file)) makeFile(file, store);
-  const database = new Database(file, { readwrite: true });
+  let database: Database | undefined;
   try {
+    database = new Database(file, { readwrite: true });
     // The first write makes the file's only page, with a journal, so that no crash leaves a part of the page. Later
     // writes change only a few bytes at its beginning, and need no journal, which would be one more file.
     if (statSync(file).size === 0) database.run("PRAGMA user_version = 1");
@@ -53,8 +54,8 @@ function tryToLock(file: string, store: string): Database | undefined {
     database.run(`PRAGMA user_version = ${process.pid}`);
     return database;
   } catch (error) {
-    database.close();
-    if (isSqliteBusy(error)) return undefined;
+    database?.close();
+    if (isSqliteBusy(error) || !existsSync(file)) return undefined;
     throw error;
   }
 }
