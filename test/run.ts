@@ -51,7 +51,8 @@ const testsPassed = run(
 );
 const { tests, failures, skipped } = readReport();
 const torturePassed = !runsAll || run(join(import.meta.dir, "torture/run.ts"), "--minutes", "1");
-folder.dispose();
+// The watchdog of a PostgreSQL server may be removing its part at the same moment. Then `rmSync` stops early.
+for (let count = 0; count < 50 && existsSync(folder.path); count++, Bun.sleepSync(100)) folder.dispose();
 if (suite) printSkipped();
 
 const failed = failures + (checksPassed ? 0 : 1) + (torturePassed ? 0 : 1);
