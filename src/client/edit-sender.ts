@@ -1,7 +1,7 @@
 // Sends the edits of an outbox, one request at a time, and decides what each response means for its edit. It sends only
 // while the list is connected: then it is known which store answers, and what became of edits whose response was lost.
 
-import { parseToken } from "../items/token.ts";
+import { isNotKept, parseToken } from "../items/token.ts";
 import { hasStatus, isPassing, isTodoError } from "./errors.ts";
 import type { KeptList } from "./kept-list.ts";
 import type { ItemState, LiveList } from "./live-list.ts";
@@ -12,11 +12,6 @@ import type { ListChange } from "./watch.ts";
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 const firstRetryMs = 500;
 const retryMsMax = 30_000;
-
-/** Whether the response to a write says that a read-only service has not stored it. */
-export function isNotKept(etag: string | undefined): boolean {
-  return etag?.endsWith('-not-kept"') ?? false;
-}
 
 export class EditSender {
   readonly #requester: Requester<unknown>;

@@ -2,8 +2,8 @@
 // same list may be open in several tabs. Then one of them keeps it, and the others are connected to the service only.
 
 import { withId } from "../items/todo-item.ts";
+import { isNotKept } from "../items/token.ts";
 import type { NewItem } from "./codecs.ts";
-import { isNotKept } from "./edit-sender.ts";
 import { isPassing } from "./errors.ts";
 import { idIn, readObject } from "./item-text.ts";
 import type { OfflineStorage } from "./kept-list.ts";

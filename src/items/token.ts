@@ -29,6 +29,11 @@ export function withoutCoding(text: string): string {
   return text.replace(codingSuffix, "$1");
 }
 
+/** Whether the tag in the response to a write says that a read-only instance has not stored it. */
+export function isNotKept(tag: string | null | undefined): boolean {
+  return tag?.endsWith('-not-kept"') ?? false;
+}
+
 /** The state that a token or an entity tag names. Undefined for any other text. */
 export function parseToken(text: string): Token | undefined {
   const [, epoch, version] = pattern.exec(withoutCoding(text)) ?? [];

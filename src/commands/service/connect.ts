@@ -7,6 +7,7 @@ import type { Credentials } from "../../client/basic.ts";
 import { jsonText } from "../../client/codecs.ts";
 import { TodoClient } from "../../client/todo-client.ts";
 import { dataFolder } from "../../credentials/data-folder.ts";
+import { isNotKept } from "../../items/token.ts";
 import { type Environment, variableOf } from "../../terminal/environment.ts";
 import { type Arguments, type Command, defineCommand } from "../command-line/command.ts";
 import { UsageError } from "../command-line/errors.ts";
@@ -74,6 +75,5 @@ async function trustedAuthorities(server: URL, caFile: string | undefined, envir
 
 /** A read-only service returns a success, but stores nothing. No command may report that as a success. */
 function orNotKept(response: Response): Response {
-  const isKept = !response.headers.get("etag")?.endsWith('-not-kept"');
-  return isKept ? response : Response.json({ code: notKept }, { status: 403 });
+  return isNotKept(response.headers.get("etag")) ? Response.json({ code: notKept }, { status: 403 }) : response;
 }
