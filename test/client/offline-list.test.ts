@@ -53,6 +53,19 @@ async function open(options: ServiceOptions = {}) {
   return { service, network, storage, connect, list };
 }
 
+/** A list that is connected to a read-only service for the first time, with an edit from before. */
+async function openReadOnly() {
+  const { network, list } = await open({ readOnly: true });
+  network.state = "down";
+  const made = list();
+  await made.add({ Name: "One" });
+  network.state = "up";
+  follow(made);
+  made.retry();
+  await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
+  return { network, made };
+}
+
 /** Subscribes until the end of the test. */
 function follow(list: OfflineList<TodoItem>): void {
   closes.push(list.subscribe(() => {}));
@@ -276,13 +289,7 @@ describe("refusals", () => {
   });
 
   test("a read-only service refuses edits at once, and those from before wait", async () => {
-    const { network, list } = await open({ readOnly: true });
-    network.state = "down";
-    const made = list();
-    await made.add({ Name: "One" });
-    network.state = "up";
-    follow(made);
-    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
+    const { made } = await openReadOnly();
     await expect(made.add({ Name: "Two" })).rejects.toThrow("read-only");
     expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
   });
@@ -321,14 +328,7 @@ describe("another store", () => {
   });
 
   test("an edit from before the first connection is for the store that is connected first", async () => {
-    const { network, list } = await open({ readOnly: true });
-    network.state = "down";
-    const made = list();
-    await made.add({ Name: "One" });
-    network.state = "up";
-    follow(made);
-    made.retry();
-    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
+    const { network, made } = await openReadOnly();
     expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
     network.service = await Service.on(new MemoryEngine());
     network.breakFeeds();
