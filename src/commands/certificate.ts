@@ -12,7 +12,7 @@ export const command = defineCommand(
   {
     name: "certificate",
     parameters: "",
-    summary: "show the development certificate authority, and make it if there is none",
+    summary: "show the development certificate authority, and create it if it is missing",
     flags: [],
     example: "certificate",
   },

@@ -69,7 +69,9 @@ export function checkSqlite(path: string): CheckReport {
     // Rows may be missing although SQLite's pages fit together, because the disk has lost a page or has an old one.
     const noted = new StoredRows(database, path).readStore();
     if (noted.rowCount !== rowCount || noted.checksumSum !== checksumSum)
-      rows.findings.push(`the store has noted ${noted.rowCount} rows, and others are there, ${rowCount} of them`);
+      rows.findings.push(
+        `the store has ${rowCount} rows, which are not the ${noted.rowCount} that its last commit noted`,
+      );
   } catch (error) {
     const explained = explainSqliteError(error, path);
     if (!(explained instanceof SqliteStoreError) || explained.trouble !== "damaged") throw explained;

@@ -75,7 +75,10 @@ export class StoredRows {
   #checkSums(): void {
     const { rowCount, checksumSum } = this.readStore();
     if (rowCount === this.#read.rowCount && checksumSum === this.#read.checksumSum) return;
-    throw damaged(this.#path, `it has noted ${rowCount} rows, and others are there, ${this.#read.rowCount} of them`);
+    throw damaged(
+      this.#path,
+      `it has ${this.#read.rowCount} rows, which are not the ${rowCount} that its last commit noted`,
+    );
   }
 
   /** Returns the checksum of the new row. */

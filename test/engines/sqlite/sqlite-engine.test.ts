@@ -168,7 +168,7 @@ describe("damage", () => {
     other.run("DELETE FROM change WHERE version = 2");
     other.close();
     const missing = await open();
-    expect((await errorOf(liveItems(missing))).message).toContain("it has noted 3 rows");
+    expect((await errorOf(liveItems(missing))).message).toContain("which are not the 3 that its last commit noted");
     await missing.close();
   });
 
