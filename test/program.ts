@@ -23,13 +23,16 @@ export function programCommand(folder?: string): readonly string[] {
 }
 
 /**
- * Variables that `npm test`, CI services and developers set. The programs that tests start do not get them. The first
- * three would change the program's messages. The program does not know the last one and would warn about it.
+ * Variables that `npm test`, CI services and developers set. The programs that tests start do not get them. The last
+ * one is not known to the program, which would warn about it. The others would change its messages: with `CI`, for
+ * example, nothing is in colour.
  */
 const ownSurroundings = {
   npm_lifecycle_event: undefined,
+  CI: undefined,
   FORCE_COLOR: undefined,
   NO_COLOR: undefined,
+  NODE_DISABLE_COLORS: undefined,
   [programVariable]: undefined,
 };
 
