@@ -24,7 +24,7 @@ ${icon(path)}
 
 export function referenceHtml(path: AssetPath): string {
   return html(
-    `<meta name="description" content="Every request and answer of this service, to read and to try.">
+    `<meta name="description" content="Every request and response of this service, to read and to try.">
 <title>todoitems API</title>
 ${icon(path)}
 <link rel="stylesheet" href="${path("style")}">
