@@ -1,6 +1,6 @@
 // Waits for a condition to become true.
 
-const giveUpMs = 20_000;
+const giveUpMs = 60_000;
 
 /**
  * Resolves once the condition holds: it throws nothing and does not return false. If that takes too long, throws an

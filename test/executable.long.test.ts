@@ -20,7 +20,7 @@ let packages: readonly string[] = [];
 
 beforeAll(async () => {
   ({ packages } = await compile({ outfile: executable, runtime: process.execPath }));
-}, 60_000);
+});
 afterAll(() => built.dispose());
 
 let folder: ReturnType<typeof temporaryFolder>;

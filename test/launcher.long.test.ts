@@ -71,7 +71,7 @@ describe("in a folder with somebody else's bunfig.toml, tsconfig.json and .env",
       started.pop();
       expect(stderr).not.toContain("TODOITEMS_INVENTED");
       expect(codeWasRun()).toBe(false);
-    }, 30_000);
+    });
   }
 
   for (const command of ["help", "list"]) {
@@ -126,7 +126,7 @@ onLinux("a signal to stop", () => {
         started.pop();
         await eventually(() => !processes.some(isAlive));
         await expect(program.list()).rejects.toThrow();
-      }, 30_000);
+      });
     }
   }
 });
@@ -143,7 +143,7 @@ onLinux("kill -9", () => {
     } finally {
       for (const pid of processes.filter(isAlive)) process.kill(pid, "SIGKILL");
     }
-  }, 30_000);
+  });
 });
 
 test("the launcher exits with the program's exit code", async () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const tarball = join(folder.path, `todoitems-client-${manifest.version}.tgz`);
   const installed = await run(["npm", "install", "--offline", "--no-audit", "--no-fund", tarball], alone);
   expect(installed).toMatchObject({ exitCode: 0 });
-}, 60_000);
+});
 
 afterAll(() => folder.dispose());
 

@@ -4,8 +4,6 @@
 // This package must run before those that need it. If one file imports them all, Bun may run them in another order.
 import "reflect-metadata";
 import { setDefaultTimeout } from "bun:test";
+import { timeLimitMs } from "./time-limit.ts";
 
-/** Long enough for a busy machine, but a test that hangs is still ended. */
-const timeoutMs = 60_000;
-
-setDefaultTimeout(timeoutMs);
+setDefaultTimeout(timeLimitMs);

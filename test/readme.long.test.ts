@@ -104,7 +104,7 @@ describe("the README", () => {
           .trimEnd();
       expect({ command, output: comparable(shell.stdout.toString()) }).toEqual({ command, output: comparable(output) });
     }
-  }, 30_000);
+  });
 
   test("the README's fetch prints the names of the items", async () => {
     const { port } = await npmStart(["--demo"], newFolder().path);
@@ -148,7 +148,7 @@ describe("the README", () => {
       if (command.includes(" add ")) ids.push([idAddedBy(output), idAddedBy(printed)]);
       expect({ command, output: printed.trimEnd() }).toEqual({ command, output: asMade(output).trimEnd() });
     }
-  }, 60_000);
+  });
 
   const starts = new Set([...readme.matchAll(/npm start -- ([^`\n]+)/g)].map(([, flags = ""]) => flags));
   for (const flags of starts) {
@@ -166,7 +166,7 @@ describe("the README", () => {
           : [...args, "--store", `sqlite:${join(folder.path, "store.db")}`];
       const { printed } = await npmStart(placed, folder.path);
       expect(printed).toStartWith("todoitems is ready on http://");
-    }, 30_000);
+    });
   }
 
   const lock = JSON.parse(readFileSync(join(projectFolder, "package-lock.json"), "utf8")) as LockFile;

@@ -14,9 +14,7 @@ import { chromiumPath } from "./chromium.ts";
 import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { executableSuite } from "./executable-suite.ts";
 import { executable, projectFolder } from "./program.ts";
-
-/** Nearly every test starts an executable if one is tested, which takes longer than calling the sources. */
-const timeoutMs = executable === undefined ? 60_000 : 120_000;
+import { timeLimitMs } from "./time-limit.ts";
 
 const words = process.argv.slice(2);
 const runsAll = words.includes("--all");
@@ -42,7 +40,8 @@ const testsPassed = run(
   "--parallel=3",
   "--no-isolate",
   `--preload=${join(import.meta.dir, "preload.ts")}`,
-  `--timeout=${timeoutMs}`,
+  // With several files, the limit that the preload sets does not last.
+  `--timeout=${timeLimitMs}`,
   `--timings=${join(import.meta.dir, "timings.json")}`,
   ...(updatesTimings ? ["--update-timings"] : []),
   "--reporter=junit",

@@ -128,7 +128,7 @@ for (const [runtime, run] of Object.entries(runtimes)) {
     const failures = new Map<string, string | undefined>();
     beforeAll(async () => {
       for (const { title, failure } of await run()) failures.set(title, failure ?? "");
-    }, 120_000);
+    });
 
     const titles = [
       ...names.flatMap((name) => deploymentClaims.map(({ title }) => `${name}: ${title}`)),

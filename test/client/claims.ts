@@ -350,7 +350,7 @@ async function attempt<Subject>(claim: Claim<Subject>, subject: Subject, prefix:
   const title = prefix + claim.title;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("the claim took longer than 20 seconds")), 20_000);
+    timer = setTimeout(() => reject(new Error("the claim took longer than 60 seconds")), 60_000);
   });
   try {
     await Promise.race([claim.run(subject), late]);

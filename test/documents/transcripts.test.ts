@@ -28,5 +28,5 @@ for (const document of ["docs/getting-started.md", "docs/contract.md", "docs/ope
       const printed = shell.stdout.toString().replaceAll(epoch, shownEpoch);
       expect({ line, output: comparable(printed) }).toEqual({ line, output: comparable(output) });
     }
-  }, 30_000);
+  });
 }

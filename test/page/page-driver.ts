@@ -22,7 +22,7 @@ interface Screen {
 }
 
 /** How long the attempts to click an element may take together, without the waits before each attempt. */
-const clickTimeoutMs = 20_000;
+const clickTimeoutMs = 60_000;
 const clickAttempts = 4;
 
 export class PageDriver {

@@ -108,7 +108,7 @@ describe("HTTPS", () => {
     );
     expect(refuse(url.replace("127.0.0.1", "[::1]"))).toBe(60);
     expect(await program.stderrLine()).toContain("A client at ::1 did not complete the TLS handshake");
-  }, 30_000);
+  });
 
   test("an authority of an older version is replaced with a line in the log, and the apps' issuer is served", async () => {
     await (await serve("--port", "off")).stop();

@@ -47,7 +47,7 @@ test("the example in Kotlin is compiled, and prints its transcript", async () =>
   const printed = await outputOf(["java", "-cp", `${jar}:${androidJson}`, "TodoKt"], /^Delete: \d+\n$/m);
   expectTranscript("kotlin/transcript.txt", printed);
   // Kotlin's compiler needs a minute on a busy machine.
-}, 300_000);
+});
 
 test("the example in C# is compiled by Mono, and prints its transcript", async () => {
   if (!hasMono()) return;

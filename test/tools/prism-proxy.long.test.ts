@@ -14,7 +14,7 @@ beforeAll(async () => {
   program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
   await Bun.write(join(generatedFolder, "served.json"), await (await program.fetch("/openapi.json")).text());
   prism = await startPrism("generated/served.json", program.origin);
-}, 60_000);
+});
 
 afterAll(() => Promise.all([prism.stop(), program.stop()]));
 

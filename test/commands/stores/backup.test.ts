@@ -287,7 +287,7 @@ describe("restore", () => {
       outcomes.add((await itemsOf(path("store.db"))).length);
     }
     expect([...outcomes].filter((count) => count !== 22 && count !== 2)).toEqual([]);
-  }, 20_000);
+  });
 });
 
 describe("PostgreSQL", () => {
@@ -322,7 +322,7 @@ describe("PostgreSQL", () => {
       for (const program of programs.splice(0)) await program.stop("SIGKILL");
       await store.dispose();
     }
-  }, 20_000);
+  });
 
   test("backup of a database without a store says so, and makes no tables", async () => {
     const store = await createPostgresStore();

@@ -72,7 +72,7 @@ test("check finds every erased sector that had something in it", async () => {
     write(erased(offset));
     await expectTruth(`sector at ${offset}`);
   }
-}, 60_000);
+});
 
 test("check finds every flipped bit that changes an item", async () => {
   const random = new Random(28);
@@ -83,7 +83,7 @@ test("check finds every flipped bit that changes an item", async () => {
     write(bytes);
     await expectTruth(`byte ${offset}`);
   }
-}, 60_000);
+});
 
 /** Runs a command on the damaged store. Fails if it crashes, or ends without a sentence. */
 async function expectSentence(offset: number, command: string, ...args: string[]): Promise<void> {
@@ -101,7 +101,7 @@ test("check ends with a sentence, whichever sector is erased", async () => {
     write(erased(offset));
     await expectSentence(offset, "check", path);
   }
-}, 60_000);
+});
 
 test("doctor and restore end with a sentence, if the store or the backup is damaged", async () => {
   for (const offset of sectors(8)) {
@@ -111,7 +111,7 @@ test("doctor and restore end with a sentence, if the store or the backup is dama
     await expectSentence(offset, "restore", "original.db.original", "--store", `sqlite:${path}`, "--force");
     expect(await itemsOf(path)).toEqual(items);
   }
-}, 60_000);
+});
 
 test("check finds every page that is in an older state", async () => {
   const older = Buffer.from(sound);
@@ -131,4 +131,4 @@ test("check finds every page that is in an older state", async () => {
     write(Buffer.from(newer).fill(older.subarray(offset, offset + pageBytes), offset, offset + pageBytes));
     await expectTruth(`page at ${offset}`);
   }
-}, 60_000);
+});

@@ -74,7 +74,7 @@ test("a pipe and a folder are refused, and stay what they are", async () => {
   expect(lstatSync(path("pipe")).isFIFO()).toBe(true);
   expect(lstatSync(path("folder")).isDirectory()).toBe(true);
   expect(existsSync(path("new.db"))).toBe(false);
-}, 20_000);
+});
 
 test("a store that is named by a symbolic link is read with its log, and the link stays a link", async () => {
   mkdirSync(path("data"));
@@ -90,7 +90,7 @@ test("a store that is named by a symbolic link is read with its log, and the lin
   expect(await run("restore", "direct.db", "--store", "sqlite:link.db", "--force")).toMatchObject({ exitCode: 0 });
   expect(lstatSync(path("link.db")).isSymbolicLink()).toBe(true);
   expect(await countOf("data/store.db")).toBe(await countOf("direct.db"));
-}, 20_000);
+});
 
 test("backup refuses a new file beside which there is a log, because SQLite would apply the log to it", async () => {
   await writeDamageable(path("other.db"), 20);
@@ -110,7 +110,7 @@ test("of several backups to one name at once, the first is complete and the othe
   for (const { stderr } of answers) expect(stderr).toMatch(/^Saved copy\.db|copy\.db exists already/);
   expect(await countOf("copy.db")).toBe(2_000);
   expect(readdirSync(folder.path).filter((name) => name.includes("partial"))).toEqual([]);
-}, 20_000);
+});
 
 test("while restore works, no service can make the store", async () => {
   await write("backup.db", 8_000);
@@ -119,7 +119,7 @@ test("while restore works, no service can make the store", async () => {
   expect(write("store.db", 1)).rejects.toThrow("has this store open");
   expect(await restoring).toMatchObject({ exitCode: 0 });
   expect(await countOf("store.db")).toBe(8_000);
-}, 20_000);
+});
 
 test("Ctrl-C ends a backup and a restore, keeps the old store, and leaves nothing unfinished", async () => {
   await write("backup.db", 50_000);
@@ -145,7 +145,7 @@ test("Ctrl-C ends a backup and a restore, keeps the old store, and leaves nothin
       expect(files()).toEqual(before);
     }
   expect(await countOf("store.db")).toBe(1);
-}, 20_000);
+});
 
 test("items that are read back and are not those that were written are refused", async () => {
   async function* items(...jsons: string[]) {
@@ -193,7 +193,7 @@ test("backup - writes more than a pipe can hold, and fails if the reader has gon
   const closed = pipe("head -c 1");
   expect({ exitCode: closed.exitCode, stderr: String(closed.stderr) }).toEqual({ exitCode: 141, stderr: "" });
   expect(readdirSync(folder.path).filter((name) => name.startsWith("todoitems-backup"))).toEqual([]);
-}, 20_000);
+});
 
 test.skipIf(process.platform === "win32")(
   "a restored store is private if there was none, and otherwise has the permissions of the old one",

@@ -139,7 +139,7 @@ test("a store that is closed while another program reads an old state of it keep
   const snapshot = SqliteSnapshot.open(path);
   expect(snapshot.itemCount).toBe(2);
   await snapshot.close();
-}, 20_000);
+});
 
 function contentOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file).toString("base64") : undefined;
