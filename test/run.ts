@@ -32,6 +32,8 @@ const files = filesToRun();
 const checksPassed = suite !== undefined || run("run", "check");
 prepareChromium();
 if (files.some((file) => file.startsWith("test/tools/"))) installTools();
+// What was just installed, up to 700 MB, may not be on the disk yet. The first test that syncs a file would wait for it.
+if (Bun.which("sync")) Bun.spawnSync(["sync"]);
 const report = join(folder.path, "report.xml");
 const testsPassed = run(
   "test",
