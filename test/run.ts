@@ -42,7 +42,7 @@ const testsPassed = run(
   "--parallel=3",
   "--no-isolate",
   `--preload=${join(import.meta.dir, "preload.ts")}`,
-  // With several files, the limit that the preload sets does not last.
+  // Needed too: Bun applies the limit that the preload sets to the first file only.
   `--timeout=${timeLimitMs}`,
   `--timings=${join(import.meta.dir, "timings.json")}`,
   ...(updatesTimings ? ["--update-timings"] : []),
