@@ -80,8 +80,10 @@ export class SqliteStore {
 
   /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
   commit(rows: readonly Row[]): void {
-    this.#lastFailed = true;
     this.settle();
+    // SQLite writes nothing for a commit without changes, so there is nothing to note either.
+    if (rows.length === 0) return;
+    this.#lastFailed = true;
     if (this.#isRecordDue) this.#saveRecord();
     const { fields, tombstoneCount } = this.#transaction(() => this.#store(rows));
     this.#fields = fields;
@@ -268,11 +270,20 @@ export class SqliteStore {
       const stamp = newStamp();
       this.#transaction(() => this.#database.run(`PRAGMA user_version = ${stamp}`));
       this.#saveRecord({ ...this.#record, stamps: [...this.#record.stamps, stamp] });
-    } else this.#look();
+    } else {
+      this.#look();
+      if (this.#isRecordDue) this.#saveRecord();
+    }
     const query = "PRAGMA wal_checkpoint(PASSIVE)";
-    const result = this.#attempt(() => this.#database.query<{ log: number; checkpointed: number }, []>(query).get());
-    const isWhole = result !== null && result.log === result.checkpointed;
-    this.#watch.noteCheckpoint(isWhole);
+    let isWhole = false;
+    let result: { log: number; checkpointed: number } | null;
+    try {
+      result = this.#attempt(() => this.#database.query<{ log: number; checkpointed: number }, []>(query).get());
+      isWhole = result !== null && result.log === result.checkpointed;
+    } finally {
+      // A checkpoint that fails half-way has changed the file, too.
+      this.#watch.noteCheckpoint(isWhole);
+    }
     this.#frames = 0;
     this.#heldFrames = isWhole ? 0 : (result?.log ?? 0);
     if (isWhole) this.#saveRecord({ ...this.#record, stamps: [readPragma(this.#database, "user_version")] });

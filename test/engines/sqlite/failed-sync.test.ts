@@ -10,12 +10,12 @@ import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
 import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { FaultyLog } from "./faulty-log.ts";
+import { FaultyFile } from "./faulty-file.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let store: SqliteStore;
-let log: FaultyLog;
+let log: FaultyFile;
 
 beforeEach(async () => {
   folder = temporaryFolder();
@@ -23,7 +23,7 @@ beforeEach(async () => {
   const opened = await openForWriting(path, 0);
   store = new SqliteStore(opened, { onWarning() {}, onDoubt() {} });
   store.commit([row(1)]);
-  log = new FaultyLog(opened.database);
+  log = new FaultyFile(opened.database, "log");
 });
 
 afterEach(() => {
@@ -118,21 +118,21 @@ test("closing settles a write of unknown outcome first, and fails if that fails"
 });
 
 test("on a full disk it is known that a write was not stored, and reads go on", () => {
-  log.isFull = true;
+  log.writesLeft = 0;
   expect(commit(row(2))).toThrow(notStored);
   expect(store.rows.summary().version).toBe(1);
   expect(versionsAfterCrash()).toEqual([1]);
-  log.isFull = false;
+  log.writesLeft = Number.POSITIVE_INFINITY;
   store.commit([row(2)]);
   expect(versionsAfterCrash()).toEqual([1, 2]);
 });
 
 test("the store counts as not writable while the disk is full, and recovers without a write of a client", () => {
   store.checkReady();
-  log.isFull = true;
+  log.writesLeft = 0;
   expect(commit(row(2))).toThrow("disk is full");
   expect(() => store.checkReady()).toThrow("disk is full");
-  log.isFull = false;
+  log.writesLeft = Number.POSITIVE_INFINITY;
   store.checkReady();
   expect(versionsAfterCrash()).toEqual([1]);
 });

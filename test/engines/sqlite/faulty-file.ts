@@ -1,6 +1,6 @@
 // Makes the disk fail under an open SQLite store. Each open file points to a table of functions, through which SQLite
-// calls the system. This class makes the write-ahead log point to a copy of its table, with two functions replaced.
-// Everything else is the real SQLite.
+// calls the system. This class makes the store's file or its log point to a copy of that table, with two functions
+// replaced. Everything else is the real SQLite.
 
 import { CFunction, JSCallback, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
 import { constants, type Database } from "bun:sqlite";
@@ -16,18 +16,19 @@ const syncIndex = 5;
 const methodCount = 19;
 const pointerBytes = 8;
 
-export class FaultyLog {
+export class FaultyFile {
   /** Whether each of the next syncs fails. All later syncs succeed, but a sync that succeeds does nothing. */
   syncs: ("fails" | "succeeds")[] = [];
-  /** If true, every write to the log fails as on a full disk. */
-  isFull = false;
+  /** How many writes succeed. All later writes fail as on a full disk. */
+  writesLeft = Number.POSITIVE_INFINITY;
   readonly #methods: BigUint64Array;
   readonly #callbacks: readonly JSCallback[];
   readonly #write: ReturnType<typeof CFunction>;
 
-  constructor(database: Database) {
+  constructor(database: Database, which: "log" | "store") {
     const file = new BigUint64Array(1);
-    database.fileControl(constants.SQLITE_FCNTL_JOURNAL_POINTER, file);
+    const { SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER } = constants;
+    database.fileControl(which === "log" ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER, file);
     const address = pointer(file[0]);
     const methods = pointer(read.ptr(address, 0));
     this.#methods = new BigUint64Array(toArrayBuffer(methods, 0, methodCount * pointerBytes).slice(0));
@@ -37,7 +38,7 @@ export class FaultyLog {
       args: ["ptr", "i32"],
       returns: "i32",
     });
-    const write = new JSCallback((...args: unknown[]) => (this.isFull ? full : this.#write(...args)), {
+    const write = new JSCallback((...args: unknown[]) => (this.writesLeft-- > 0 ? this.#write(...args) : full), {
       args: [...writeArgs],
       returns: "i32",
     });

@@ -1,0 +1,96 @@
+// What a store takes for its own work: batches that change nothing, checkpoints that fail half-way, a record that
+// cannot be written. Whatever happens to the disk, the store blames nobody else for its own writes, and the next start
+// accepts what a kill leaves behind.
+
+import type { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
+import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
+import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
+import { temporaryFolder } from "../engine-kinds.ts";
+import { liveItems } from "../latest-changes.ts";
+import { copyFiles } from "./crashed-store.ts";
+import { FaultyFile } from "./faulty-file.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+let database: Database;
+let store: SqliteStore;
+let doubts: string[];
+let faulty: FaultyFile | undefined;
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  path = join(folder.path, "store.db");
+  const opened = await openForWriting(path, 0);
+  database = opened.database;
+  doubts = [];
+  store = new SqliteStore(opened, { onWarning() {}, onDoubt: (text) => doubts.push(text) });
+  store.commit([row(1)]);
+});
+
+afterEach(() => {
+  store.close();
+  faulty?.dispose();
+  faulty = undefined;
+  expect(doubts).toEqual([]);
+  folder.dispose();
+});
+
+const row = (version: number, text = ""): Row => [version, version, `id-${version}`, `{"n":"${text}"}`, 0];
+
+/** What the next start finds after a kill at this moment. */
+async function itemsAfterKill(): Promise<number> {
+  const copy = join(folder.path, "killed.db");
+  copyFiles(path, copy);
+  const engine = await SqliteEngine.open(copy);
+  const items = await liveItems(engine);
+  await engine.close();
+  return items.length;
+}
+
+test("a batch that changes nothing right after a checkpoint is not taken for another program's write", () => {
+  for (const version of [2, 4, 6]) {
+    store.checkpoint();
+    store.commit([]);
+    store.commit([row(version)]);
+    store.commit([]);
+    store.commit([row(version + 1)]);
+  }
+});
+
+test("a batch that changes nothing leaves it to the health check to find out that the disk works again", () => {
+  faulty = new FaultyFile(database, "log");
+  faulty.writesLeft = 0;
+  expect(() => store.commit([row(2)])).toThrow("the disk is full");
+  store.commit([]);
+  expect(() => store.checkReady()).toThrow("the disk is full");
+  faulty.writesLeft = Number.POSITIVE_INFINITY;
+  store.checkReady();
+});
+
+test("a checkpoint that fails half-way is not taken for another program's write", async () => {
+  store.commit([row(2, "long".repeat(10_000))]);
+  faulty = new FaultyFile(database, "store");
+  for (const writes of [0, 1, 2, 5]) {
+    faulty.writesLeft = writes;
+    store.checkpoint();
+    store.commit([]);
+    store.commit([row(3 + writes)]);
+    expect(await itemsAfterKill()).toBe(store.rows.readStore().rowCount);
+  }
+  faulty.writesLeft = Number.POSITIVE_INFINITY;
+});
+
+test("nothing is copied into the store before the record says so, however often the record cannot be written", async () => {
+  mkdirSync(`${path}-record.partial`);
+  store.checkpoint();
+  store.checkpoint();
+  expect(await itemsAfterKill()).toBe(1);
+  rmdirSync(`${path}-record.partial`);
+  store.commit([row(2)]);
+  expect(await itemsAfterKill()).toBe(2);
+});
