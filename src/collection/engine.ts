@@ -130,9 +130,3 @@ export class WriteError extends StoreError {
 export function newEpoch(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 16);
 }
-
-/**
- * A store keeps about this many tombstones, and drops the oldest ones beyond that. Whoever asks for the changes since a
- * point before a dropped tombstone gets the whole store.
- */
-export const tombstonesMax = 10_000;

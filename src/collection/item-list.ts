@@ -4,6 +4,7 @@
 import { type FieldNames, respell } from "../items/field-names.ts";
 import { idKey } from "../items/todo-item.ts";
 import type { Change, Version } from "./engine.ts";
+import { type Limits, realLimits } from "./limits.ts";
 import { ListDocument, type ListedItem, type ListPiece } from "./list-document.ts";
 
 export interface ItemState {
@@ -16,11 +17,14 @@ export class ItemList {
   readonly #fieldNames: FieldNames;
   readonly #bytesMax: number;
   #items = new Map<string, ListedItem>();
-  #document = new ListDocument();
+  readonly #limits: Limits;
+  #document: ListDocument;
 
-  constructor(fieldNames: FieldNames, bytesMax = Number.POSITIVE_INFINITY) {
+  constructor(fieldNames: FieldNames, bytesMax = Number.POSITIVE_INFINITY, limits = realLimits) {
     this.#fieldNames = fieldNames;
     this.#bytesMax = bytesMax;
+    this.#limits = limits;
+    this.#document = new ListDocument(limits);
   }
 
   get count(): number {
@@ -86,7 +90,7 @@ export class ItemList {
 
   /** A list with the same options and no items. */
   empty(): ItemList {
-    return new ItemList(this.#fieldNames, this.#bytesMax);
+    return new ItemList(this.#fieldNames, this.#bytesMax, this.#limits);
   }
 
   /** Takes the items of another list, which must not be used any more, in place of its own. */

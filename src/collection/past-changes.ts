@@ -5,11 +5,7 @@
 import { firstIndexWhere } from "./binary-search.ts";
 import type { Change, Version } from "./engine.ts";
 import type { ItemList } from "./item-list.ts";
-
-/** At least this many changes are remembered. A reader that missed more has to fetch the whole list. */
-const rememberedMin = 50_000;
-/** The oldest changes are forgotten this many at a time, because each time costs a copy of the others. */
-const forgottenAtOnce = 10_000;
+import type { Limits } from "./limits.ts";
 
 interface PastChange extends Omit<Change, "json"> {
   readonly isDeletion: boolean;
@@ -20,15 +16,18 @@ export class PastChanges {
   readonly #changes: PastChange[] = [];
   /** All changes after this version are remembered. */
   #since: Version;
+  readonly #limits: Limits;
 
-  constructor(since: Version) {
+  constructor(since: Version, limits: Limits) {
     this.#since = since;
+    this.#limits = limits;
   }
 
   add({ version, position, id, json }: Change): void {
     this.#changes.push({ version, position, id, isDeletion: json === null });
-    if (this.#changes.length < rememberedMin + forgottenAtOnce) return;
-    const forgotten = this.#changes.splice(0, forgottenAtOnce);
+    const { changesRemembered, changesForgottenAtOnce } = this.#limits;
+    if (this.#changes.length < changesRemembered + changesForgottenAtOnce) return;
+    const forgotten = this.#changes.splice(0, changesForgottenAtOnce);
     this.#since = forgotten.at(-1)?.version ?? this.#since;
   }
 

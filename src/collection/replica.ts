@@ -3,6 +3,7 @@
 
 import type { Bookmark, Change, News, WholeStore } from "./engine.ts";
 import type { ItemList } from "./item-list.ts";
+import { type Limits, realLimits } from "./limits.ts";
 import { PastChanges } from "./past-changes.ts";
 
 /**
@@ -14,11 +15,14 @@ export type Watcher = (isReplaced: boolean) => void;
 export class Replica {
   readonly list: ItemList;
   readonly #watchers = new Set<Watcher>();
-  #past = new PastChanges(0);
+  readonly #limits: Limits;
+  #past: PastChanges;
   #bookmark: Bookmark = { epoch: "", version: 0 };
 
-  constructor(list: ItemList) {
+  constructor(list: ItemList, limits = realLimits) {
     this.list = list;
+    this.#limits = limits;
+    this.#past = new PastChanges(0, limits);
   }
 
   /**
@@ -65,7 +69,7 @@ export class Replica {
     const list = this.list.empty();
     // If the store has the epoch that the list already had, the changes up to now are not offered to readers: a store
     // that may not be renamed, because it is only read, can have lost some of the changes that its readers have.
-    const past = new PastChanges(epoch === since.epoch ? version : prunedThrough);
+    const past = new PastChanges(epoch === since.epoch ? version : prunedThrough, this.#limits);
     for await (const page of pages) {
       for (const change of page) {
         list.apply(change);

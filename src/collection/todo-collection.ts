@@ -8,6 +8,7 @@ import type { IdentifiedItem } from "../items/todo-item.ts";
 import { type Bookmark, type Change, type Engine, StoreError, type Version } from "./engine.ts";
 import { Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList, type ItemState } from "./item-list.ts";
+import type { Limits } from "./limits.ts";
 import type { ListPiece } from "./list-document.ts";
 import { Replica, type Watcher } from "./replica.ts";
 import { WriteBatch } from "./write-batch.ts";
@@ -22,6 +23,7 @@ export interface CollectionOptions extends Partial<StoreNotices> {
   readonly writeQueueMax?: number;
   /** The most bytes that the list may have. A create or update that would make it longer than this is refused. */
   readonly storeBytesMax?: number | undefined;
+  readonly limits?: Limits | undefined;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: (ms: number, writeCount: number) => void;
 }
@@ -41,16 +43,17 @@ export class TodoCollection {
   readonly #queue: WriteQueue;
 
   private constructor(engine: Engine, options: CollectionOptions) {
-    const { fieldNames = "as-sent", storeBytesMax, writeQueueMax = defaultWriteQueueMax, onCommit } = options;
+    const { fieldNames = "as-sent", storeBytesMax, writeQueueMax = defaultWriteQueueMax, limits, onCommit } = options;
     const { onStoreError = () => {}, onStoreBack = () => {} } = options;
     this.readOnly = options.readOnly ?? false;
     this.#onStoreError = onStoreError;
     this.#engine = engine;
-    this.#list = new ItemList(fieldNames, storeBytesMax);
-    this.#replica = new Replica(this.#list);
+    this.#list = new ItemList(fieldNames, storeBytesMax, limits);
+    this.#replica = new Replica(this.#list, limits);
     this.#freshness = new Freshness(engine, this.#replica, { onStoreError, onStoreBack });
     this.#queue = new WriteQueue({
       max: writeQueueMax,
+      limits,
       commit: (fill) => this.#commit(fill),
       onCommit,
       onStoreError,

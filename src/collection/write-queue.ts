@@ -3,6 +3,7 @@
 // Why: docs/decisions/0010-do-less-for-each-request.md
 
 import { StoreError, WriteError } from "./engine.ts";
+import { type Limits, realLimits } from "./limits.ts";
 import type { DecidedOutcome, Write } from "./write-rules.ts";
 
 export interface WriteQueueOptions {
@@ -15,6 +16,7 @@ export interface WriteQueueOptions {
   readonly commit: (fill: () => readonly Write[]) => Promise<readonly DecidedOutcome[]>;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: ((ms: number, writeCount: number) => void) | undefined;
+  readonly limits?: Limits | undefined;
   /** Called when a commit has failed. */
   readonly onStoreError: (error: StoreError) => void;
 }
@@ -34,12 +36,6 @@ const gatherMsMax = 10;
 const timerMs = 1;
 /** A commit that has at least this share of the usual number of writes sets no timer to wait for the rest. */
 const mostOfThem = 0.9;
-/**
- * A batch takes no more writes once it has this many writes, or about this many bytes of items. This bounds the time
- * that one commit takes, and so the time that its first writer waits.
- */
-const batchMax = 1_000;
-const batchBytesMax = 4 * 1024 ** 2;
 
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
@@ -104,10 +100,11 @@ export class WriteQueue {
   async #commitBatch(): Promise<void> {
     const batch: PendingWrite[] = [];
     let byteCount = 0;
+    const { batchWrites, batchBytes } = this.#options.limits ?? realLimits;
     const fill = () => {
       let count = 0;
       for (const { write } of this.#queue) {
-        if (batch.length + count === batchMax || byteCount >= batchBytesMax) break;
+        if (batch.length + count === batchWrites || byteCount >= batchBytes) break;
         byteCount += write.kind === "delete" ? 0 : write.item.json.length;
         count++;
       }

@@ -58,6 +58,6 @@ function openWithLog(kept: string): Snapshot {
   const header = readHeader(kept);
   if (!header?.isWal || !existsSync(`${kept}-wal`))
     throw new CommandError("There is no log that could belong to this file. Leave out --with-log.");
-  writeRecord(kept, { stamps: [header.stamp], cookie: header.cookie, isInUse: true });
+  writeRecord(kept, { marks: [header], isInUse: true });
   return SqliteSnapshot.open(kept);
 }

@@ -8,10 +8,10 @@ import {
   type Engine,
   type News,
   newEpoch,
-  tombstonesMax,
   type Version,
   type WholeStore,
 } from "../collection/engine.ts";
+import { type Limits, realLimits } from "../collection/limits.ts";
 
 export class MemoryEngine implements Engine {
   readonly #epoch = newEpoch();
@@ -20,6 +20,11 @@ export class MemoryEngine implements Engine {
   readonly #tombstones = new Set<Version>();
   #version: Version = 0;
   #prunedThrough: Version = 0;
+  readonly #limits: Limits;
+
+  constructor(limits = realLimits) {
+    this.#limits = limits;
+  }
 
   hasNews(): false | Promise<boolean> {
     return false;
@@ -61,7 +66,7 @@ export class MemoryEngine implements Engine {
 
   #pruneTombstones(): void {
     for (const position of this.#tombstones) {
-      if (this.#tombstones.size <= tombstonesMax) return;
+      if (this.#tombstones.size <= this.#limits.tombstonesMax) return;
       this.#prunedThrough = this.#changes.get(position)?.version ?? this.#prunedThrough;
       this.#tombstones.delete(position);
       this.#changes.delete(position);

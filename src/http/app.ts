@@ -1,6 +1,7 @@
 // The service without its sockets: it takes a request and returns an answer. The app finds the operation that a
 // request asks for and checks that the client may use it. item-operations.ts carries out the operation.
 
+import { realLimits } from "../collection/limits.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
@@ -36,6 +37,7 @@ const defaults: Omit<AppOptions, "log"> = {
   requiredFields: [],
   bodyBytesMax: 1024 ** 2,
   heartbeatMs: 15_000,
+  limits: realLimits,
 };
 
 export class App implements Handler {

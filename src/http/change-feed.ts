@@ -5,6 +5,7 @@
 // Why: docs/decisions/0040-a-feed-reader-is-a-version.md
 
 import { type Bookmark, type Change, StoreError } from "../collection/engine.ts";
+import type { Limits } from "../collection/limits.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken, parseToken } from "../items/token.ts";
@@ -22,6 +23,7 @@ export interface ChangeFeedOptions {
    * connections are closed.
    */
   readonly heartbeatMs: number;
+  readonly limits: Limits;
   /** Knows which client a request comes from. */
   readonly access: Access;
   /** Undefined if web pages from other origins have no access. */
@@ -43,11 +45,6 @@ const feedRetrySeconds = 5;
  */
 const stopRetryMs = { min: 500, max: 2_500 };
 
-/**
- * A reader is sent at most this many characters at a time, or a single event if that event is longer. Because of this
- * limit, not much has to be buffered for a slow reader.
- */
-const portionCharacters = 64 * 1024;
 /**
  * The state of a reader that must fetch the list again. No store has an empty epoch, which is the name of its history.
  */
@@ -248,7 +245,7 @@ export class ChangeFeed {
     let to = version;
     for (const change of changes) {
       const event = this.#event(epoch, change);
-      if (text !== "" && text.length + event.length > portionCharacters) break;
+      if (text !== "" && text.length + event.length > this.#options.limits.portionCharacters) break;
       text += event;
       to = change.version;
     }

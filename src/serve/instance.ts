@@ -2,6 +2,7 @@
 // Why: docs/decisions/0074-draining.md
 
 import { type Engine, StoreError } from "../collection/engine.ts";
+import type { Limits } from "../collection/limits.ts";
 import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
@@ -57,24 +58,31 @@ export interface RunningService {
   readonly stop: (delaySeconds: number) => Promise<number>;
 }
 
-export async function startInstance(settings: Settings, environment: Environment, log: Log): Promise<RunningService> {
+export async function startInstance(
+  settings: Settings,
+  environment: Environment,
+  log: Log,
+  limits: Limits,
+): Promise<RunningService> {
   const metrics = new InstanceMetrics();
   // If the users cannot be read, the start is refused. So read them before a new store is made.
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const doubt = Promise.withResolvers<string>();
-  const collection = await openCollection(settings, metrics, log, doubt.resolve).catch((error: unknown): never => {
-    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
-    throw advised === undefined ? error : new StoreError(advised, { cause: error });
-  });
+  const collection = await openCollection(settings, limits, metrics, log, doubt.resolve).catch(
+    (error: unknown): never => {
+      const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
+      throw advised === undefined ? error : new StoreError(advised, { cause: error });
+    },
+  );
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (collection.count > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
-  const app = openApp(collection, settings, environment, metrics, log, listening.promise);
-  const limits = connectionLimits(settings);
+  const app = openApp(collection, settings, limits, environment, metrics, log, listening.promise);
+  const connections = connectionLimits(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
   const handler = counts ? metrics.requests.counting(app) : app;
-  const listeners = await startServers(handler, settings, environment, limits, log);
+  const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   const givenUp = doubt.promise.then(async (finding): Promise<never> => {
@@ -93,7 +101,7 @@ export async function startInstance(settings: Settings, environment: Environment
         listBytes: collection.listBytes,
         waitingWrites: collection.waitingWrites,
         feedReaders: app.changeFeed.readerCount,
-        connections: limits.connections.used,
+        connections: connections.connections.used,
       }),
     stop: async (delaySeconds) => {
       app.announceStop();
@@ -152,13 +160,15 @@ async function failAfter(ms: number): Promise<never> {
 
 async function openCollection(
   settings: Settings,
+  limits: Limits,
   metrics: InstanceMetrics,
   log: Log,
   onDoubt: (finding: string) => void,
 ): Promise<TodoCollection> {
   const seed = readSeed(settings);
-  const collection = await TodoCollection.open(await openEngine(settings, seed !== undefined, log, onDoubt), {
+  const collection = await TodoCollection.open(await openEngine(settings, limits, seed !== undefined, log, onDoubt), {
     ...settings,
+    limits,
     readOnly: settings.readOnly || settings.demo,
     onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
     ...storeLog(metrics, log),
@@ -172,20 +182,22 @@ async function openCollection(
 
 async function openEngine(
   settings: Settings,
+  limits: Limits,
   seeding: boolean,
   log: Log,
   onDoubt: (finding: string) => void,
 ): Promise<Engine> {
   const { store, demo } = settings;
   const readOnly = settings.readOnly && !seeding;
-  if (demo || store.engine === "memory") return new MemoryEngine();
+  if (demo || store.engine === "memory") return new MemoryEngine(limits);
   if (store.engine === "postgres") {
     // Most instances do not use PostgreSQL, and start sooner without this code.
     const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
-    return PostgresEngine.open(store, { readOnly, onOtherHistory: (message) => log("warn", message) });
+    return PostgresEngine.open(store, { readOnly, limits, onOtherHistory: (message) => log("warn", message) });
   }
   return SqliteEngine.open(store.path, {
     readOnly,
+    limits,
     // A service that is being replaced may still be stopping.
     lockWaitMs: (settings.shutdownDelaySeconds + settings.shutdownGraceSeconds) * 1_000 + closeMsMax,
     onWarning: (message) => log("warn", message),
@@ -214,6 +226,7 @@ function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "
 function openApp(
   collection: TodoCollection,
   settings: Settings,
+  limits: Limits,
   environment: Environment,
   metrics: InstanceMetrics,
   log: Log,
@@ -222,6 +235,7 @@ function openApp(
   const app: App = new App(collection, {
     // An option with the name of a setting has its value.
     ...settings,
+    limits,
     hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
     access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
     cors: settings.cors && new Cors(settings.cors),

@@ -1,6 +1,7 @@
 // `todoitems serve`: reads the settings, starts an instance, and runs until it gets a signal.
 
 import { StoreError } from "../collection/engine.ts";
+import { realLimits } from "../collection/limits.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
 import { exposureOf } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
@@ -35,12 +36,13 @@ const sameSignalMs = 500;
 
 /**
  * Runs until it gets a signal, and resolves to the exit code. `otherVariables` lists the environment variables that
- * only other commands read. `serve` does not report them as unknown.
+ * only other commands read. `serve` does not report them as unknown. Only tests have other `limits`.
  */
 export async function serve(
   args: readonly string[],
   environment: Environment,
   otherVariables: readonly string[],
+  limits = realLimits,
 ): Promise<number> {
   const { settings, warnings } = requireSettings(args, environment, otherVariables);
   const log = createLog(settings.log, (line) => process.stderr.write(`${line}\n`));
@@ -53,7 +55,7 @@ export async function serve(
     // Whoever starts the service twice should hear of the port at once, before the start waits for the store's lock. A
     // start that fails because of a port also leaves no new store behind.
     checkPortsAreFree(settings);
-    const service = await startInstance(settings, environment, log);
+    const service = await startInstance(settings, environment, log, limits);
     for (const { text, hint } of exposedFiles([settings.users, settings.tlsKey])) log("warn", `${text}. ${hint}`);
     const metricsPort = startMetricsServer(settings, service, log);
     const text = greeting(settings, { ...service, metricsPort }, widthOf(process.stdout));

@@ -9,6 +9,7 @@
 // Why: docs/decisions/0020-postgresql.md
 
 import { type Batch, type Bookmark, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
+import type { Limits } from "../../collection/limits.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";
 import type { KnownHistory } from "./postgres-history.ts";
 import { type PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
@@ -28,6 +29,7 @@ import {
 export interface CommitContext {
   readonly writer: PostgresSession;
   readonly known: KnownHistory;
+  readonly limits: Limits;
   /**
    * True if other instances have committed since this one last did. Then the next commit locks the clock first, because
    * an attempt without the lock would probably be refused.
@@ -103,7 +105,10 @@ export class PostgresCommit {
       // with the newest state.
       if (changes.length === 0) return false;
       const sent = this.#send(start, changes);
-      const stored = await withTimeout(timeoutsMs.commit, this.#replicated(commitBatch(sql, sent, changes)));
+      const stored = await withTimeout(
+        timeoutsMs.commit,
+        this.#replicated(commitBatch(sql, sent, changes, this.#context.limits)),
+      );
       if (stored) known.learn({ ...sent, epoch: start.epoch });
       else this.#sent = undefined;
       return stored;
@@ -134,7 +139,7 @@ export class PostgresCommit {
       const sent = this.#send({ epoch, version, batch }, changes);
       const [stored] = await withTimeout(
         timeoutsMs.commit,
-        Promise.all([commitBatch(sql, sent, changes), this.#end(sql)]),
+        Promise.all([commitBatch(sql, sent, changes, this.#context.limits), this.#end(sql)]),
       );
       if (!stored) throw new StoreError("the connection was lost in the middle of a transaction");
       known.learn({ ...sent, epoch });

@@ -4,6 +4,7 @@
 // Why: docs/decisions/0021-fresh-reads.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
+import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory } from "./postgres-history.ts";
@@ -18,6 +19,7 @@ export interface PostgresOptions {
    * does not get a new epoch (a new name for its history).
    */
   readonly readOnly: boolean;
+  readonly limits?: Limits | undefined;
   /** Called with a message for the operator if the store turns out to have a different history than before. */
   readonly onOtherHistory: (message: string) => void;
 }
@@ -47,7 +49,8 @@ export class PostgresEngine implements Engine {
     this.#reader = new PostgresSession(address);
     this.#writer = new PostgresSession(address);
     this.#known = new KnownHistory(!options.readOnly);
-    this.#commits = { writer: this.#writer, known: this.#known, contended: false };
+    const { limits = realLimits } = options;
+    this.#commits = { writer: this.#writer, known: this.#known, limits, contended: false };
   }
 
   /** Connects to the store. Creates it if it does not exist, unless the engine is read-only. */

@@ -2,6 +2,7 @@
 // running: they notice the new epoch at their next read or write, and load everything again.
 
 import { type Change, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
+import { realLimits } from "../../collection/limits.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
@@ -35,7 +36,8 @@ async function replace(sql: Sql, { mayReplace, portions, verify }: Replacement):
   await withTimeout(timeoutsMs.load, empty(sql, point));
   for await (const items of portions) {
     const sent = { since: point, version: items.at(-1)?.version ?? point.version, batch: newEpoch() };
-    if (!(await withTimeout(timeoutsMs.load, commitBatch(sql, sent, items)))) throw new StoreError(rolledBack);
+    if (!(await withTimeout(timeoutsMs.load, commitBatch(sql, sent, items, realLimits))))
+      throw new StoreError(rolledBack);
     point = { ...sent, epoch: point.epoch };
   }
   await verify(storedItems(sql));

@@ -7,15 +7,11 @@ import {
   newEpoch,
   type PlannedChange,
   StoreError,
-  tombstonesMax,
   type Version,
 } from "../../collection/engine.ts";
+import type { Limits } from "../../collection/limits.ts";
 import type { Sql } from "./postgres-session.ts";
 
-/**
- * Old tombstones (rows of deleted items) and old history are deleted each time the version passes a multiple of this.
- */
-const pruneEvery = 1_000;
 /** How many rows are read at once. This limits the memory that it takes to read a large store. */
 const rowsInPage = 1_000;
 /** Batches that are more than this many versions old are deleted from the history. */
@@ -137,12 +133,13 @@ export async function commitBatch(
   sql: Sql,
   { since, version, batch }: SentBatch,
   changes: readonly PlannedChange[],
+  { prunedAtOnce, tombstonesMax }: Limits,
 ): Promise<boolean> {
   const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
   const [{ stored } = { stored: false }] = await sql<{ stored: boolean }[]>`
     select todoitems.commit_batch(${since.epoch}, ${since.version}, ${since.batch}, ${version}, ${batch},
       ${changes.map(lineOf).join("\n")}, ${replaced.join(",")},
-      ${pruneEvery}, ${tombstonesMax}, ${historyLength}) as stored`;
+      ${prunedAtOnce}, ${tombstonesMax}, ${historyLength}) as stored`;
   return stored;
 }
 

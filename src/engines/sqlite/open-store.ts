@@ -74,15 +74,15 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   if (!header) database.transaction(() => createTables(database)).immediate();
   const stamp = header?.stamp ?? readPragma(database, "user_version");
   const cookie = header?.cookie ?? readPragma(database, "schema_version");
-  const isReplaced = header !== undefined && old !== undefined && !old.stamps.includes(stamp);
+  const isReplaced = header !== undefined && old !== undefined && !old.marks.some((mark) => mark.stamp === stamp);
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
   // If there is a log, the file may have been left by a checkpoint that was not complete.
-  const stamps = hasLog && old ? old.stamps : [stamp];
-  if (!hasLog) writeRecord(file, { stamps, cookie, isInUse: false });
+  const marks = hasLog && old ? old.marks : [{ stamp, cookie }];
+  if (!hasLog) writeRecord(file, { marks, isInUse: false });
   useLog(database, file);
   commitFirst(database, file, isReplaced);
   // Only now is there a log that must not get lost.
-  const record = { stamps, cookie, isInUse: true };
+  const record = { marks, isInUse: true };
   writeRecord(file, record);
   return { database, record };
 }
@@ -137,6 +137,9 @@ function makeDurable(database: Database): void {
   database.run("PRAGMA fullfsync = ON");
   database.run("PRAGMA checkpoint_fullfsync = ON");
   database.run(`PRAGMA journal_size_limit = ${logBytesKept}`);
+  // Nothing is written before the commit. If SQLite wrote pages earlier, and the disk was full, it would reset its cache
+  // and count that as a commit of another program.
+  database.run("PRAGMA cache_spill = OFF");
   // SQLite must not run checkpoints by itself: the files are looked at, and the record is written, before each one.
   database.run("PRAGMA wal_autocheckpoint = 0");
 }

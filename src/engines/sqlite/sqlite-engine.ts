@@ -4,6 +4,7 @@
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
 import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
+import { type Limits, realLimits } from "../../collection/limits.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 import type { StoreReports } from "./sqlite-store.ts";
 import { changesOf, marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
@@ -13,6 +14,7 @@ export interface SqliteEngineOptions extends Partial<StoreReports> {
   readonly readOnly?: boolean;
   /** How long to wait for another process that has the store open. */
   readonly lockWaitMs?: number;
+  readonly limits?: Limits | undefined;
 }
 
 interface Waiting {
@@ -45,10 +47,10 @@ export class SqliteEngine implements Engine {
 
   /** Opens the store, or creates it. */
   static async open(path: string, options: SqliteEngineOptions = {}): Promise<SqliteEngine> {
-    const { readOnly = false, lockWaitMs = 0 } = options;
+    const { readOnly = false, lockWaitMs = 0, limits = realLimits } = options;
     const engine = new SqliteEngine(path, options);
     try {
-      await engine.#ask("open", { path, readOnly, lockWaitMs });
+      await engine.#ask("open", { path, readOnly, lockWaitMs, limits });
       return engine;
     } catch (error) {
       // The thread may have the file open, and terminating it would close the file. So it is left alone.

@@ -37,6 +37,11 @@ export function isFailedWrite(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code === "SQLITE_FULL" || error.code === "SQLITE_IOERR_WRITE");
 }
 
+/** True if the file cannot be the store that SQLite has open: it is too short, or its pages do not fit together. */
+export function isUnreadable(error: unknown): boolean {
+  return hasCode(error, "SQLITE_IOERR_SHORT_READ", "SQLITE_NOTADB", "SQLITE_CORRUPT");
+}
+
 /**
  * True if a lock beside the store could not be opened or written. Usually this user lacks the permission to make it.
  */

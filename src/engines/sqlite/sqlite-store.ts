@@ -1,31 +1,29 @@
 // A store that is open for writing: one SQLite file in WAL mode with full syncs. It belongs to one process and to one
-// thread of it. Every commit looks at the files first. Once somebody else has touched them, the store is in doubt:
-// nothing more is written, and SQLite is not even closed, because closing would copy the log into whatever is there.
+// thread of it. Every commit looks at the files first. If they look as if somebody else has touched them, the content
+// decides: if it is right, the store goes on. If not, the store is in doubt: nothing more is written, and SQLite is not
+// even closed, because closing would copy the log into whatever is there.
 // Why: docs/decisions/0051-a-failed-sync.md
 
 import type { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
-import { tombstonesMax } from "../../collection/engine.ts";
-import { FileWatch } from "./file-watch.ts";
+import type { Version } from "../../collection/engine.ts";
+import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { OpenedStore } from "./open-store.ts";
 import type { StoreFields } from "./row-checksum.ts";
-import { newStamp, readPragma } from "./schema.ts";
-import { explainSqliteError, isFailedWrite, SqliteStoreError } from "./sqlite-errors.ts";
+import { explainSqliteError, isFailedWrite, isUnreadable, SqliteStoreError } from "./sqlite-errors.ts";
+import { StoreFiles } from "./store-files.ts";
 import type { StoreLock } from "./store-lock.ts";
-import { inDoubt, type StoreRecord, writeRecord } from "./store-record.ts";
-import { StoredRows } from "./stored-rows.ts";
+import { inDoubt } from "./store-record.ts";
+import { hasContent, StoredRows } from "./stored-rows.ts";
 import type { Row } from "./thread-messages.ts";
 
-/** The log is copied into the store each time it has grown by about this many frames, each with a page of 4 KiB. */
-const checkpointFrames = 4_000;
 /** About so many frames a commit needs besides the pages of its rows. */
 const framesPerCommit = 4;
 const pageBytes = 4_096;
-/** Tombstones are deleted only once there are this many more than `tombstonesMax`. */
-const prunedAtOnce = 1_000;
 /** If a reader keeps the log from being copied when the store is closed, closing waits this long for it. */
 const closeWaitMs = 5_000;
 const pollMs = 50;
+/** How a warning begins if the files looked as if somebody had touched them, and the content was right. */
+export const acquitted = "its files look as if another program had changed them, but the content is what was written";
 const heldUp =
   "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs";
 
@@ -45,17 +43,11 @@ export class SqliteStore {
   readonly #database: Database;
   readonly #lock: StoreLock;
   readonly #reports: StoreReports;
-  readonly #watch: FileWatch;
-  readonly #dataVersion: number;
-  #record: StoreRecord;
-  /** True if the record on disk is not `#record`, because it could not be written. */
-  #isRecordDue = false;
+  readonly #limits: Limits;
+  readonly #files: StoreFiles;
   #fields: StoreFields;
+  #version: Version;
   #tombstoneCount: number;
-  /** About how many frames the log has got since the last checkpoint. */
-  #frames = 0;
-  /** How many frames the log has, if the last checkpoint could not copy them all. */
-  #heldFrames = 0;
   /** True if the last commit has failed. A health check then tests whether the store can be written again. */
   #lastFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
@@ -64,18 +56,17 @@ export class SqliteStore {
   /** The last warning about checkpoints. It is repeated only after a checkpoint that was fine. */
   #warning = "";
 
-  constructor({ path, database, lock, record }: OpenedStore, reports: StoreReports) {
-    this.#path = path;
-    this.#database = database;
-    this.#lock = lock;
-    this.#record = record;
+  constructor(opened: OpenedStore, reports: StoreReports, limits = realLimits) {
+    this.#path = opened.path;
+    this.#database = opened.database;
+    this.#lock = opened.lock;
     this.#reports = reports;
-    this.rows = new StoredRows(database, path);
+    this.#limits = limits;
+    this.rows = new StoredRows(opened.database, opened.path);
     this.#fields = this.rows.readStore();
+    this.#version = this.rows.summary().version;
     this.#tombstoneCount = this.rows.tombstoneCount();
-    this.#dataVersion = readPragma(database, "data_version");
-    this.#watch = new FileWatch(path);
-    this.#frames = statSync(`${path}-wal`).size / pageBytes;
+    this.#files = new StoreFiles(opened);
   }
 
   /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
@@ -84,9 +75,10 @@ export class SqliteStore {
     // SQLite writes nothing for a commit without changes, so there is nothing to note either.
     if (rows.length === 0) return;
     this.#lastFailed = true;
-    if (this.#isRecordDue) this.#saveRecord();
+    this.#attempt(() => this.#files.writeDueRecord());
     const { fields, tombstoneCount } = this.#transaction(() => this.#store(rows));
     this.#fields = fields;
+    this.#version = rows.at(-1)?.[0] ?? this.#version;
     this.#tombstoneCount = tombstoneCount;
     this.#lastFailed = false;
   }
@@ -98,25 +90,26 @@ export class SqliteStore {
   }
 
   checkReady(): void {
-    this.#look();
+    this.#lookClosely();
     if (this.#lastFailed) this.#eraseFailedCommit();
   }
 
   /** True if the log has grown so much that it should be copied into the store in the next pause. */
   get isLogLong(): boolean {
-    return this.#frames >= checkpointFrames;
+    return this.#files.frames >= this.#limits.checkpointFrames;
   }
 
   /** True if copying the log must not be put off any more. */
   get isLogTooLong(): boolean {
-    return this.#frames >= 2 * checkpointFrames;
+    return this.#files.frames >= 2 * this.#limits.checkpointFrames;
   }
 
   /** Copies the log into the store. Warns if that fails; the next checkpoint tries again. */
   checkpoint(): void {
     try {
-      if (this.#checkpoint()) this.#warn("");
-      else if (this.#heldFrames >= 2 * checkpointFrames) this.#warn(heldUp);
+      const framesLeft = this.#checkpoint();
+      if (framesLeft === 0) this.#warn("");
+      else if (framesLeft >= 2 * this.#limits.checkpointFrames) this.#warn(heldUp);
     } catch (error) {
       if (this.#doubt) return;
       if (!(error instanceof SqliteStoreError)) throw error;
@@ -132,18 +125,17 @@ export class SqliteStore {
   close(): boolean {
     this.settle();
     const giveUpAt = performance.now() + closeWaitMs;
-    while (!this.#checkpoint()) {
+    while (this.#checkpoint() > 0) {
       if (performance.now() > giveUpAt) {
         this.#lock.release();
         return false;
       }
       Bun.sleepSync(pollMs);
     }
-    // From now on, it is right if the log is missing.
-    this.#saveRecord({ ...this.#record, isInUse: false });
+    this.#attempt(() => this.#files.noteClosing());
     this.#leaveWalMode();
     this.#database.close();
-    this.#watch.release();
+    this.#files.release();
     this.#lock.release();
     return true;
   }
@@ -158,7 +150,9 @@ export class SqliteStore {
     }
   }
 
-  #store(rows: readonly Row[]): { readonly fields: StoreFields; readonly tombstoneCount: number } {
+  /** Returns what to remember once this is committed, and about how many frames it takes. */
+  #store(rows: readonly Row[]) {
+    const { tombstonesMax, prunedAtOnce } = this.#limits;
     let { rowCount, checksumSum, prunedThrough } = this.#fields;
     let tombstoneCount = this.#tombstoneCount;
     let [characters, deletedCount] = [0, 0];
@@ -181,22 +175,34 @@ export class SqliteStore {
     rowCount += rows.length - deletedCount;
     const fields = { ...this.#fields, rowCount, checksumSum, prunedThrough };
     this.rows.writeStore(fields);
-    this.#frames += framesPerCommit + Math.ceil(characters / pageBytes) + deletedCount;
-    return { fields, tombstoneCount };
+    const frames = framesPerCommit + Math.ceil(characters / pageBytes) + deletedCount;
+    return { fields, tombstoneCount, frames };
   }
 
-  #transaction<Result>(write: () => Result): Result {
-    this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
+  #transaction<Result extends { readonly frames: number }>(write: () => Result): Result {
+    this.#begin();
     try {
-      // Look only now. It may have taken long to get SQLite's lock, and somebody may have touched the files meanwhile.
-      this.#look();
       const result = write();
       this.#runCommit();
-      this.#watch.noteCommit();
+      this.#files.noteCommit(result.frames);
       return result;
     } catch (error) {
       throw this.#abort(error);
     }
+  }
+
+  /** Begins a transaction. The files are looked at only then, because it may have taken long to get SQLite's lock. */
+  #begin(): void {
+    const begin = () => this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
+    begin();
+    try {
+      if (this.#look() === undefined) return;
+    } catch (error) {
+      throw this.#abort(error);
+    }
+    this.#rollBack();
+    this.#lookClosely();
+    begin();
   }
 
   #runCommit(): void {
@@ -212,6 +218,7 @@ export class SqliteStore {
 
   /** Ends a transaction after an error, and returns the error to throw. */
   #abort(error: unknown): unknown {
+    this.#files.noteFailure();
     try {
       this.#rollBack();
       if (this.#hasFailedCommit) this.#eraseFailedCommit();
@@ -226,15 +233,15 @@ export class SqliteStore {
   // the failed one. If the failed commit was longer, SQLite ignores the rest of it, because the checksums no longer
   // fit.
   #eraseFailedCommit(): void {
-    this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
+    this.#begin();
     try {
-      this.#look();
       this.rows.touchStore();
       this.#database.query("COMMIT").run();
-      this.#watch.noteCommit();
+      this.#files.noteCommit(1);
       this.#hasFailedCommit = false;
       this.#lastFailed = false;
     } catch (error) {
+      this.#files.noteFailure();
       this.#rollBack();
       throw explainSqliteError(error, this.#path);
     }
@@ -246,55 +253,64 @@ export class SqliteStore {
   }
 
   /**
-   * Throws if somebody else has touched the files. A copy that was put there in the same few milliseconds as a
-   * checkpoint of ours is not noticed.
+   * Returns a suspicion, if there is one, and throws if somebody else certainly has touched the files. A copy that was
+   * put there in the same few milliseconds as a checkpoint of ours is not noticed.
    */
-  #look(): void {
+  #look(): string | undefined {
     if (this.#doubt) throw this.#doubt;
-    const hasOtherCommit = readPragma(this.#database, "data_version") !== this.#dataVersion;
-    const finding = hasOtherCommit ? "another program has committed to the store" : this.#watch.check();
-    if (finding === undefined) return;
+    const finding = this.#attempt(() => this.#files.look());
+    if (finding?.isProof) this.#convict(finding.text);
+    return finding?.text;
+  }
+
+  /**
+   * Looks at the files and, if there is a suspicion, at the content. Throws unless it is what this store has written.
+   * Then the whole log is copied: only after that is the file what the record says. Call this outside transactions.
+   */
+  #lookClosely(): void {
+    const suspicion = this.#look();
+    if (suspicion === undefined) return;
+    if (!this.#hasOwnContent()) this.#convict(suspicion);
+    if (this.#copyLog() > 0) throw new SqliteStoreError(`${this.#path}: ${heldUp}`);
+    this.#files.acquit();
+    this.#reports.onWarning(`${this.#path}: ${acquitted} (${suspicion})`);
+  }
+
+  #hasOwnContent(): boolean {
+    try {
+      const isRight = (reader: Database) => hasContent(reader, this.#path, this.#fields, this.#version);
+      const result = this.#files.judgeContent(isRight);
+      // What our own connection has in its cache may be older than what is in the file now.
+      this.#database.run("PRAGMA shrink_memory");
+      if (result !== undefined) return result;
+    } catch (error) {
+      const isDamaged = error instanceof SqliteStoreError && error.trouble === "damaged";
+      if (isDamaged || isUnreadable(error)) return false;
+      throw explainSqliteError(error, this.#path);
+    }
+    throw new SqliteStoreError(`${this.#path}: another program writes into its files at this moment`);
+  }
+
+  #convict(finding: string): never {
     this.#doubt = inDoubt(this.#path, `${finding} while the service runs`);
     this.#reports.onDoubt(this.#doubt.message);
     throw this.#doubt;
   }
 
-  /**
-   * Returns whether all of the log was copied. A program that reads an old state of the store can prevent that. Before
-   * the file changes, the record has the stamp that the file will have. As long as a checkpoint is incomplete, the file
-   * may have either of two stamps, so it gets no third one.
-   */
-  #checkpoint(): boolean {
+  /** Returns how many frames are left in the log, because a program reads an old state of the store. */
+  #checkpoint(): number {
     this.settle();
-    if (this.#record.stamps.length === 1) {
-      const stamp = newStamp();
-      this.#transaction(() => this.#database.run(`PRAGMA user_version = ${stamp}`));
-      this.#saveRecord({ ...this.#record, stamps: [...this.#record.stamps, stamp] });
-    } else {
-      this.#look();
-      if (this.#isRecordDue) this.#saveRecord();
-    }
-    const query = "PRAGMA wal_checkpoint(PASSIVE)";
-    let isWhole = false;
-    let result: { log: number; checkpointed: number } | null;
-    try {
-      result = this.#attempt(() => this.#database.query<{ log: number; checkpointed: number }, []>(query).get());
-      isWhole = result !== null && result.log === result.checkpointed;
-    } finally {
-      // A checkpoint that fails half-way has changed the file, too.
-      this.#watch.noteCheckpoint(isWhole);
-    }
-    this.#frames = 0;
-    this.#heldFrames = isWhole ? 0 : (result?.log ?? 0);
-    if (isWhole) this.#saveRecord({ ...this.#record, stamps: [readPragma(this.#database, "user_version")] });
-    return isWhole;
+    if (this.#files.needsStamp) {
+      this.#transaction(() => {
+        this.#files.stamp();
+        return { frames: 1 };
+      });
+    } else this.#lookClosely();
+    return this.#copyLog();
   }
 
-  #saveRecord(record = this.#record): void {
-    this.#record = record;
-    this.#isRecordDue = true;
-    this.#attempt(() => writeRecord(this.#path, record));
-    this.#isRecordDue = false;
+  #copyLog(): number {
+    return this.#attempt(() => this.#files.copyLog());
   }
 
   #warn(message: string): void {

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { lockForReading, openForWriting } from "./open-store.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
-import { SqliteStore } from "./sqlite-store.ts";
+import { SqliteStore, type StoreReports } from "./sqlite-store.ts";
 import { StoredRows } from "./stored-rows.ts";
 import { marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
 
@@ -21,16 +21,18 @@ const quietMs = 5;
 let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
 let opened: OpenStore | undefined;
 
+const reports: StoreReports = {
+  onWarning: (text) => self.postMessage(marks.warning + text),
+  onDoubt: (text) => self.postMessage(marks.doubt + text),
+};
+
 const requests: ThreadRequests = {
-  async open({ path, readOnly, lockWaitMs }) {
+  async open({ path, readOnly, lockWaitMs, limits }) {
     // A read-only instance on a fresh machine makes an empty store.
     opened =
       readOnly && existsSync(path)
         ? await openOnlyForReading(path, lockWaitMs)
-        : new SqliteStore(await openForWriting(path, lockWaitMs), {
-            onWarning: (text) => self.postMessage(marks.warning + text),
-            onDoubt: (text) => self.postMessage(marks.doubt + text),
-          });
+        : new SqliteStore(await openForWriting(path, lockWaitMs), reports, limits);
   },
   commit: (rows) => store().commit(rows),
   settle: () => store().settle(),

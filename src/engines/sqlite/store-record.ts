@@ -1,9 +1,10 @@
 // Which file and log belong together. Copies of a store look alike, and SQLite would replay a log onto any of them. So
 // a small file beside the store records what the store's own header must say.
 //
-// A stamp is a random number in the header of the store's file. A running service gives the store a new one with each
-// checkpoint, because only a checkpoint writes into the file. A copy from before the checkpoint has the old stamp.
-// `VACUUM INTO` and SQLite's backup functions copy the stamp, but not the schema's cookie, which counts its changes.
+// A mark is two numbers in the header of the store's file. The stamp is random: a running service gives the store a new
+// one with each checkpoint, because only a checkpoint writes into the file. A copy from before the checkpoint has the
+// old stamp. The cookie counts changes of the schema: `VACUUM INTO` and SQLite's backup functions copy the stamp, but
+// not the cookie.
 //
 // | the file                 | its log            | the record         |                                             |
 // |--------------------------|--------------------|--------------------|---------------------------------------------|
@@ -12,7 +13,7 @@
 // | in WAL mode              |                    | none               | a copy, or another name of a store: refuse  |
 // | in WAL mode              | none, or empty     | in use             | the log is lost: refuse                     |
 // | in WAL mode              | none, or empty     | not in use         | killed while it started or stopped: open it |
-// | in WAL mode              | there              | stamp and cookie   | killed: open it                             |
+// | in WAL mode              | there              | the file's mark    | killed: open it                             |
 // | in WAL mode              | there              | others             | the log is another store's: refuse          |
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
@@ -21,19 +22,21 @@ import { replaceFile } from "../../files/synced-file.ts";
 import { anotherProgram, applicationId, developmentVersion, isDevelopmentStamp } from "./schema.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 
-export interface StoreRecord {
-  /** The stamps that the file may have. There are two during a checkpoint. */
-  readonly stamps: readonly number[];
+export interface HeaderMark {
+  readonly stamp: number;
   readonly cookie: number;
+}
+
+export interface StoreRecord {
+  /** The marks that the file may have. There are several during a checkpoint. */
+  readonly marks: readonly HeaderMark[];
   /** True if there must be a log. It is false until the first commit is in the log, and once all of it was copied. */
   readonly isInUse: boolean;
 }
 
 /** What the first bytes of a SQLite file say about it. */
-export interface StoreHeader {
+export interface StoreHeader extends HeaderMark {
   readonly isWal: boolean;
-  readonly stamp: number;
-  readonly cookie: number;
   readonly isOurs: boolean;
 }
 
@@ -46,15 +49,25 @@ const pauseMs = 20;
 export function readRecord(path: string): StoreRecord | undefined {
   const file = `${path}-record`;
   if (!existsSync(file)) return undefined;
-  const [stamps = "", cookie, state] = readFileSync(file, "utf8").trim().split(" ");
-  if (state === undefined) return undefined;
-  return { stamps: stamps.split(",").map(Number), cookie: Number(cookie), isInUse: state === "in-use" };
+  const [state, ...marks] = readFileSync(file, "utf8").trim().split(" ");
+  if (marks.length === 0) return undefined;
+  return { isInUse: state === "in-use", marks: marks.map(markOf) };
+}
+
+function markOf(text: string): HeaderMark {
+  const [stamp, cookie] = text.split("/", 2).map(Number);
+  return { stamp: stamp ?? Number.NaN, cookie: cookie ?? Number.NaN };
+}
+
+/** True if the record allows the file to have this mark. */
+export function allows({ marks }: StoreRecord, { stamp, cookie }: HeaderMark): boolean {
+  return marks.some((mark) => mark.stamp === stamp && mark.cookie === cookie);
 }
 
 /** When this returns, the record is on disk. */
-export function writeRecord(path: string, { stamps, cookie, isInUse }: StoreRecord): void {
-  const text = `${stamps.join(",")} ${cookie} ${isInUse ? "in-use" : "not-in-use"}\n`;
-  replaceFile(`${path}-record`, text, path);
+export function writeRecord(path: string, { marks, isInUse }: StoreRecord): void {
+  const words = [isInUse ? "in-use" : "not-in-use", ...marks.map(({ stamp, cookie }) => `${stamp}/${cookie}`)];
+  replaceFile(`${path}-record`, `${words.join(" ")}\n`, path);
 }
 
 /**
@@ -63,13 +76,18 @@ export function writeRecord(path: string, { stamps, cookie, isInUse }: StoreReco
  */
 export function readHeader(path: string): StoreHeader | undefined {
   if (!statSync(path, { throwIfNoEntry: false })?.size) return undefined;
-  const bytes = Buffer.alloc(headerBytes);
   const file = openSync(path, "r");
   try {
-    readSync(file, bytes, 0, headerBytes, 0);
+    return readHeaderOf(file);
   } finally {
     closeSync(file);
   }
+}
+
+/** Reads the header through an open descriptor. */
+export function readHeaderOf(file: number): StoreHeader {
+  const bytes = Buffer.alloc(headerBytes);
+  readSync(file, bytes, 0, headerBytes, 0);
   return {
     isWal: bytes.toString("latin1", 0, 15) === "SQLite format 3" && bytes[18] === 2,
     cookie: bytes.readUInt32BE(40),
@@ -112,7 +130,7 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
   if (!logBytes) {
     return record.isInUse ? inDoubt(path, `its log ${path}-wal is gone, and with it the last commits`) : undefined;
   }
-  if (record.stamps.includes(header.stamp) && record.cookie === header.cookie) return undefined;
+  if (allows(record, header)) return undefined;
   return inDoubt(
     path,
     `the log beside it, ${path}-wal, does not belong to this file, which is a copy or another store`,

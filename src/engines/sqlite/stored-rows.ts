@@ -11,6 +11,24 @@ import type { StoreSummary } from "./thread-messages.ts";
 /** How many rows a page has. Larger pages are not faster, and take more memory. */
 const pageRows = 1_000;
 
+/**
+ * Whether the content of a store is what its last commit has left: its pages and its index fit together, its row of
+ * table `store` is `fields`, and the rows themselves have that number, that sum of checksums and this newest version.
+ */
+export function hasContent(database: Database, path: string, fields: StoreFields, version: Version): boolean {
+  const finding = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").get()?.integrity_check;
+  const sql = `SELECT count(*) AS rowCount, coalesce(sum(checksum), 0) & 0xffffffff AS checksumSum,
+    coalesce(max(version), 0) AS version FROM change`;
+  const rows = database.query<{ rowCount: number; checksumSum: number; version: Version }, []>(sql).get();
+  return (
+    finding === "ok" &&
+    rows?.rowCount === fields.rowCount &&
+    (rows.checksumSum | 0) === fields.checksumSum &&
+    rows.version === version &&
+    Bun.deepEquals(new StoredRows(database, path).readStore(), fields)
+  );
+}
+
 export class StoredRows {
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepare>;

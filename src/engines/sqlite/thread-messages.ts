@@ -3,6 +3,7 @@
 // character of a message from the thread says what it is.
 
 import type { Change, PlannedChange, Version, WholeStore } from "../../collection/engine.ts";
+import type { Limits } from "../../collection/limits.ts";
 
 /**
  * A row is an array, because field names would make the text twice as long. `replaces` is the version of the row that
@@ -17,6 +18,7 @@ interface OpenOptions {
   readonly path: string;
   readonly readOnly: boolean;
   readonly lockWaitMs: number;
+  readonly limits: Limits;
 }
 
 /** What the thread can be asked to do. A request is the name of a method and its arguments. */

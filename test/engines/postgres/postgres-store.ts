@@ -5,6 +5,7 @@
 import postgres from "postgres";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
+import { smallLimits } from "../../small-limits.ts";
 import type { TestStore } from "../engine-kinds.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
@@ -44,7 +45,8 @@ export async function createPostgresStore(): Promise<PostgresTestStore> {
     url,
     address: url,
     run,
-    open: () => PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, onOtherHistory() {} }),
+    open: () =>
+      PostgresEngine.open(parsePostgresUrl(url), { readOnly: false, limits: smallLimits, onOtherHistory() {} }),
     async hold(statement) {
       const holder = postgres(url, { max: 1 });
       await holder.unsafe(`BEGIN; ${statement}`);

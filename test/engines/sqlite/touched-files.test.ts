@@ -10,17 +10,20 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
+import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
-import { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
+import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
 import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { makeClosed } from "./crashed-store.ts";
+import { liveItems } from "../latest-changes.ts";
+import { copyFiles, makeClosed } from "./crashed-store.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
@@ -28,6 +31,8 @@ let backup: string;
 let store: SqliteStore;
 let doubts: string[];
 let warnings: string[];
+/** The file as it was before the first commit. */
+let older: Buffer;
 
 beforeEach(async () => {
   folder = temporaryFolder();
@@ -37,7 +42,11 @@ beforeEach(async () => {
   [doubts, warnings] = [[], []];
   const reports = { onWarning: (text: string) => warnings.push(text), onDoubt: (text: string) => doubts.push(text) };
   store = new SqliteStore(await openForWriting(path, 0), reports);
+  older = readFileSync(path);
   store.commit([row(1)]);
+  // From now on, the row is in the file, and the next one in the log.
+  store.checkpoint();
+  store.commit([row(2)]);
 });
 
 afterEach(() => folder.dispose());
@@ -52,9 +61,10 @@ const deeds: readonly (readonly [what: string, deed: () => void])[] = [
   ["a backup is moved over the store", () => renameSync(backup, path)],
   ["the store is moved away", () => renameSync(path, `${path}.away`)],
   ["the store is removed", () => rmSync(path)],
-  ["the store is written to, and keeps its size", () => writeFileSync(path, readFileSync(path))],
+  ["the store is replaced by an equal one with other pages", replaceByEqual],
+  ["an older copy is written over the store", () => writeFileSync(path, older)],
   ["the store is cut short", () => truncateSync(path, 4_096)],
-  ["the time of the store is set", () => utimesSync(path, longAgo, longAgo)],
+  ["the pages of the store are overwritten", () => writeFileSync(path, readFileSync(path).fill(7, 4_096))],
   ["the log is removed", () => rmSync(log())],
   ["the log is emptied", () => truncateSync(log())],
   ["the log is moved away", () => renameSync(log(), `${log()}.away`)],
@@ -77,13 +87,19 @@ function runInOther(sql: string): void {
   other.close();
 }
 
+function replaceByEqual(): void {
+  const equal = join(folder.path, "equal.db");
+  runInOther(`VACUUM INTO '${equal}'`);
+  copyFileSync(equal, path);
+}
+
 for (const [what, deed] of deeds) {
   test(`no later write is stored, and nothing is ready any more, if ${what}`, () => {
     deed();
     const files = [path, log(), `${path}-record`].map(contentOf);
     const doubt = expect.objectContaining({ trouble: "in doubt", needsRestart: true, undecided: false });
-    expect(() => store.commit([row(2)])).toThrow(doubt);
-    expect(() => store.commit([row(2)])).toThrow(doubt);
+    expect(() => store.commit([row(3)])).toThrow(doubt);
+    expect(() => store.commit([row(3)])).toThrow(doubt);
     expect(() => store.checkReady()).toThrow(doubt);
     expect(() => store.close()).toThrow(doubt);
     store.checkpoint();
@@ -101,18 +117,58 @@ test("a health check and a checkpoint notice it too, before any write", () => {
   expect(contentOf(path)).toBe(before);
 });
 
+/** What only looks as if somebody had changed the store. */
+const harmless: readonly (readonly [what: string, deed: () => void])[] = [
+  ["the time of the store is set", () => utimesSync(path, longAgo, longAgo)],
+  ["the store is overwritten with itself", () => writeFileSync(path, readFileSync(path))],
+  ["the log is overwritten with itself", () => writeFileSync(log(), readFileSync(log()))],
+  ["a byte is added to the store and taken away again", () => truncateSync(path, statSync(path).size)],
+  ["a page that the log has is overwritten", () => writeFileSync(path, readFileSync(path).fill(7, 4_096, 8_192))],
+];
+
+for (const [what, deed] of harmless) {
+  test(`the store goes on, and nothing is lost at a kill, if ${what}`, async () => {
+    for (const round of [1, 2]) {
+      deed();
+      store.commit([row(2 + round)]);
+      store.checkReady();
+      expect(await itemsAfterKill()).toBe(2 + round);
+    }
+    store.checkpoint();
+    store.commit([row(5)]);
+    expect(doubts).toEqual([]);
+    for (const warning of warnings) expect(warning).toContain(acquitted);
+    expect(warnings.length).toBe(what.startsWith("the log") ? 0 : 2);
+    store.close();
+  });
+}
+
+test("while a reader keeps the log from being copied, a suspicion refuses writes, and no longer", () => {
+  const reader = new Database(path, { readonly: true });
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM change").get();
+  store.commit([row(3)]);
+  utimesSync(path, longAgo, longAgo);
+  for (const _ of [1, 2]) expect(() => store.commit([row(4)])).toThrow("another program reads an old state");
+  reader.run("COMMIT");
+  store.commit([row(4)]);
+  expect(doubts).toEqual([]);
+  reader.close();
+  store.close();
+});
+
 test("if the store is put back, it stays in doubt until the next start, which has every commit", async () => {
   renameSync(path, `${path}.away`);
-  expect(() => store.commit([row(2)])).toThrow();
+  expect(() => store.commit([row(3)])).toThrow();
   renameSync(`${path}.away`, path);
-  expect(() => store.commit([row(2)])).toThrow();
+  expect(() => store.commit([row(3)])).toThrow();
   const snapshot = SqliteSnapshot.open(path);
-  expect(snapshot.itemCount).toBe(1);
+  expect(snapshot.itemCount).toBe(2);
   await snapshot.close();
 });
 
 test("backups, readers, hard links and our own checkpoints are no reason for doubt", async () => {
-  for (let version = 2; version <= 60; version++) {
+  for (let version = 3; version <= 60; version++) {
     if (version === 10) linkSync(path, `${path}.link`);
     if (version % 10 === 0) store.checkpoint();
     if (version % 7 === 0) {
@@ -133,13 +189,23 @@ test("backups, readers, hard links and our own checkpoints are no reason for dou
 
 test("a store that is closed while another program reads an old state of it keeps its log, and every commit", async () => {
   const reader = SqliteSnapshot.open(path);
-  store.commit([row(2)]);
+  store.commit([row(3)]);
   store.close();
   await reader.close();
   const snapshot = SqliteSnapshot.open(path);
-  expect(snapshot.itemCount).toBe(2);
+  expect(snapshot.itemCount).toBe(3);
   await snapshot.close();
 });
+
+/** What the next start finds after a kill at this moment. */
+async function itemsAfterKill(): Promise<number> {
+  const copy = join(folder.path, "killed.db");
+  copyFiles(path, copy);
+  const engine = await SqliteEngine.open(copy);
+  const items = await liveItems(engine);
+  await engine.close();
+  return items.length;
+}
 
 function contentOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file).toString("base64") : undefined;

@@ -1,0 +1,237 @@
+// What the files of an open store may look like: the file, its log, and the record beside them. SQLite does not notice
+// when somebody changes them, and would mix the old store with the new one: `cp backup.db todoitems.db` writes into the
+// file that SQLite has open. Two rules keep this class right about our own writes: it writes down what will be true
+// before it makes it true, and it notes in `finally` what is true.
+// Why: docs/decisions/0080-one-owner-one-thread.md
+
+import { Database } from "bun:sqlite";
+import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { isSystemError } from "../../files/system-reason.ts";
+import type { OpenedStore } from "./open-store.ts";
+import { newStamp, readPragma } from "./schema.ts";
+import { allows, type HeaderMark, readHeaderOf, type StoreRecord, writeRecord } from "./store-record.ts";
+
+/** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
+const logHeaderBytes = 32;
+const pageBytes = 4_096;
+/** No file system rounds a modification time by more than this. */
+const coarseTimeMs = 2_000;
+/**
+ * A file system that shows fractions of a second rounds a modification time by less than this: to a few milliseconds,
+ * or to a tick of the kernel's clock.
+ */
+const fineTimeMs = 100;
+
+/** A sign that somebody else has touched the files. Unless it is a proof, only the content of the store can tell. */
+export interface Finding {
+  readonly text: string;
+  readonly isProof: boolean;
+}
+
+export class StoreFiles {
+  /** About how many frames the log has got since it was last copied into the store. */
+  frames: number;
+  readonly #path: string;
+  readonly #database: Database;
+  readonly #identities: string;
+  /** These stay open until `release`. When a process closes a descriptor, it loses its locks on the file. */
+  readonly #store: number;
+  readonly #log: number;
+  readonly #header = Buffer.alloc(logHeaderBytes);
+  readonly #headerNow = Buffer.alloc(logHeaderBytes);
+  /** False if the next commit may write another header, and the log has nothing that the store lacks. */
+  #hasHeader = false;
+  #looks = "";
+  /** The state of the folder when the files were last seen at their places. Empty if they must be looked at anyway. */
+  #lastFolder = "";
+  #dataVersion: number;
+  /** True if a transaction of ours has failed since the last commit. SQLite then may count its own reset as a commit. */
+  #hasFailed = false;
+  /** What has to be cleared up by reading the content. */
+  #suspicion: Finding | undefined;
+  #record: StoreRecord;
+  /** True if the record on disk is not `#record`, because it could not be written. */
+  #isRecordDue = false;
+
+  /** Call this after SQLite has committed something to the log. The path must not be a symbolic link. */
+  constructor({ path, database, record }: Omit<OpenedStore, "lock">) {
+    this.#path = path;
+    this.#database = database;
+    this.#record = record;
+    this.#identities = this.#lookUp();
+    this.#store = openSync(path, "r");
+    this.#log = openSync(`${path}-wal`, "r");
+    this.#dataVersion = readPragma(database, "data_version");
+    this.#looks = this.#storeLooks();
+    this.frames = statSync(`${path}-wal`).size / pageBytes;
+    this.noteCommit(0);
+  }
+
+  /**
+   * Returns what speaks for a stranger. Undefined if the files look as they should. Every commit calls this. A finding
+   * that is not a proof stays until `acquit`.
+   */
+  look(): Finding | undefined {
+    const finding = this.#find();
+    if (finding) this.#suspicion = finding;
+    return this.#suspicion;
+  }
+
+  /** Call this once the content has turned out to be right, and the whole log was copied. */
+  acquit(): void {
+    this.#suspicion = undefined;
+  }
+
+  #find(): Finding | undefined {
+    if (readPragma(this.#database, "data_version") !== this.#dataVersion)
+      return { text: "another program has committed to the store", isProof: !this.#hasFailed };
+    const looksRight = this.#storeLooks() === this.#looks;
+    if (!(looksRight ? this.#hasOwnNames() : this.#lookUp() === this.#identities))
+      return { text: "the store, its log or its -shm file was moved, removed or replaced", isProof: true };
+    if (!looksRight) return { text: "another program has written into the store", isProof: false };
+    if (this.#hasOwnHeader()) return undefined;
+    return { text: "another program has written into the log, or emptied it", isProof: false };
+  }
+
+  /** Call this after each commit that has written something, with about the number of its frames. */
+  noteCommit(frames: number): void {
+    this.frames += frames;
+    this.#hasFailed = false;
+    if (this.#hasHeader) return;
+    try {
+      this.#hasHeader = readSync(this.#log, this.#header, 0, logHeaderBytes, 0) === logHeaderBytes;
+    } catch (error) {
+      // The commit is stored, so it must not fail. The next one notes the header.
+      if (!isSystemError(error)) throw error;
+    }
+  }
+
+  /** Call this after a transaction that has failed. */
+  noteFailure(): void {
+    this.#hasFailed = true;
+  }
+
+  /** Writes the record, if that has failed before. */
+  writeDueRecord(): void {
+    if (this.#isRecordDue) this.#writeRecord(this.#record);
+  }
+
+  /** True if the next copy of the log needs a stamp of its own. While a copy is incomplete, the file gets no third one. */
+  get needsStamp(): boolean {
+    return this.#record.marks.length === 1;
+  }
+
+  /** Gives the store another stamp, in the current transaction. */
+  stamp(): void {
+    this.#database.run(`PRAGMA user_version = ${newStamp()}`);
+  }
+
+  /**
+   * Copies the log into the store. Returns how many frames are left in the log, because another program reads an old
+   * state of the store; 0 if all were copied. Before the file changes, the record has the mark that the file will have.
+   */
+  copyLog(): number {
+    const mark = this.#mark();
+    if (allows(this.#record, mark)) this.writeDueRecord();
+    else this.#writeRecord({ ...this.#record, marks: [...this.#record.marks, mark] });
+    let isWhole = false;
+    try {
+      const query = "PRAGMA wal_checkpoint(PASSIVE)";
+      const result = this.#database.query<{ log: number; checkpointed: number }, []>(query).get();
+      this.frames = 0;
+      isWhole = result !== null && result.log === result.checkpointed;
+      if (!isWhole) return result?.log ?? 0;
+    } finally {
+      // A copy that fails half-way has changed the file, too.
+      this.#looks = this.#storeLooks();
+      if (isWhole) this.#hasHeader = false;
+    }
+    this.#writeRecord({ ...this.#record, marks: [mark] });
+    return 0;
+  }
+
+  /**
+   * Calls `isRight` with a connection of its own, which has nothing in its cache, and returns the result. False if the
+   * next start would refuse the file. Undefined if the files have changed meanwhile. Call this only if they are the ones
+   * that were opened: see `Finding`.
+   */
+  judgeContent(isRight: (reader: Database) => boolean): boolean | undefined {
+    const [looks, dataVersion] = [this.#storeLooks(), readPragma(this.#database, "data_version")];
+    const header = readHeaderOf(this.#store);
+    if (!header.isWal || !header.isOurs || !allows(this.#record, header)) return false;
+    const reader = new Database(this.#path, { readonly: true });
+    try {
+      const result = isRight(reader);
+      if (this.#storeLooks() !== looks || this.#lookUp() !== this.#identities) return undefined;
+      this.#dataVersion = dataVersion;
+      return result;
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Call this once the log is copied: from now on, it is right if the log is missing. */
+  noteClosing(): void {
+    this.#writeRecord({ ...this.#record, isInUse: false });
+  }
+
+  /** Call this after SQLite has closed the store. */
+  release(): void {
+    closeSync(this.#store);
+    closeSync(this.#log);
+  }
+
+  #writeRecord(record: StoreRecord): void {
+    this.#record = record;
+    this.#isRecordDue = true;
+    writeRecord(this.#path, record);
+    this.#isRecordDue = false;
+  }
+
+  #mark(): HeaderMark {
+    return { stamp: readPragma(this.#database, "user_version"), cookie: readPragma(this.#database, "schema_version") };
+  }
+
+  // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up
+  // only if the folder's time has changed, or was too recent at the last check (see `hasSettled`). Looking up the log
+  // before each commit would make the commit take a third longer: if somebody has asked for the time of a file, Linux
+  // notes an exact time with the next write, and has to sync that time too.
+  #hasOwnNames(): boolean {
+    const stat = statSync(dirname(this.#path), { throwIfNoEntry: false });
+    const folder = stat ? `${identityOf(stat)} ${stat.mtimeMs}` : "";
+    if (folder !== "" && folder === this.#lastFolder) return true;
+    const isSame = this.#lookUp() === this.#identities;
+    this.#lastFolder = stat && isSame && hasSettled(stat.mtimeMs) ? folder : "";
+    return isSame;
+  }
+
+  #hasOwnHeader(): boolean {
+    if (!this.#hasHeader) return true;
+    const length = readSync(this.#log, this.#headerNow, 0, logHeaderBytes, 0);
+    return length === logHeaderBytes && this.#headerNow.equals(this.#header);
+  }
+
+  #lookUp(): string {
+    const files = ["", "-wal", "-shm"].map((ending) => statSync(`${this.#path}${ending}`, { throwIfNoEntry: false }));
+    return files.map((stat) => (stat ? identityOf(stat) : "none")).join();
+  }
+
+  #storeLooks(): string {
+    const stat = statSync(this.#path, { throwIfNoEntry: false });
+    return stat ? `${identityOf(stat)} ${stat.mtimeMs} ${stat.size}` : "none";
+  }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`;
+}
+
+/**
+ * True if the folder's last change is so long ago that another change would give the folder another modification time.
+ * Only then does an unchanged time prove that the folder is unchanged. If the time is in whole seconds, the file system
+ * may be one that rounds coarsely.
+ */
+function hasSettled(mtimeMs: number): boolean {
+  return Date.now() - mtimeMs > (mtimeMs % 1_000 === 0 ? coarseTimeMs : fineTimeMs);
+}
