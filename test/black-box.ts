@@ -4,6 +4,7 @@
 import { afterEach, describe, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Limits } from "../src/collection/limits.ts";
 import { Access } from "../src/http/access.ts";
 import { BasicAuth } from "../src/http/basic-auth.ts";
 import { parseSeed } from "../src/serve/seed.ts";
@@ -50,7 +51,9 @@ export function describeBlackBox(title: string, define: (start: StartBlackBox) =
       });
       define(async (options = {}) => {
         const store = await kind.createStore();
-        const { service, stop } = await (executable === undefined ? startHere : startProgram)(store, options);
+        const { service, stop } = await (executable === undefined
+          ? startHere(store, options, kind.limits)
+          : startProgram(store, options));
         stops.push(async () => {
           await stop();
           await store.dispose();
@@ -61,11 +64,11 @@ export function describeBlackBox(title: string, define: (start: StartBlackBox) =
   }
 }
 
-async function startHere(store: TestStore, options: BlackBoxOptions): Promise<Started> {
+async function startHere(store: TestStore, options: BlackBoxOptions, limits: Limits): Promise<Started> {
   const { auth: mode = "off", users = new Map(), items = [], ...settings } = options;
   const auth = mode === "off" ? undefined : new BasicAuth(users);
   const access = new Access({ mode, auth });
-  const service = await Service.on(await store.open(), { ...settings, access });
+  const service = await Service.on(await store.open(), { ...settings, access, limits });
   await service.collection.seed(parseSeed("items", arrayOf(items)));
   return { service, stop: () => service.collection.close() };
 }

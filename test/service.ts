@@ -9,6 +9,7 @@ import { appFetch } from "./app-fetch.ts";
 import { checkAnswers } from "./description/checked-answer.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 import { executable } from "./program.ts";
+import { smallLimits } from "./small-limits.ts";
 
 export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
 
@@ -59,11 +60,13 @@ export class Service extends ItemRequests {
     const collection = await TodoCollection.open(engine, {
       onStoreError: (error: StoreError) => log.push({ level: "error", message: error.message }),
       onStoreBack: () => log.push({ level: "info", message: "back" }),
+      limits: smallLimits,
       ...options,
     });
     const app = checkAnswers(
       new App(collection, {
         log: (level, message) => log.push({ level, message }),
+        limits: smallLimits,
         ...options,
       }),
     );
@@ -96,7 +99,7 @@ export function describeOnEveryEngine(title: string, define: (start: StartServic
       });
       define(async (options) => {
         const store = await kind.createStore();
-        const service = await Service.on(await store.open(), options);
+        const service = await Service.on(await store.open(), { limits: kind.limits, ...options });
         started.push({ service, store });
         return service;
       });

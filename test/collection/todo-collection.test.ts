@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Batch, type Bookmark, type News, StoreError, type WholeStore } from "../../src/collection/engine.ts";
+import { realLimits } from "../../src/collection/limits.ts";
 import { TodoCollection } from "../../src/collection/todo-collection.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { batchOf } from "../engines/batch-of.ts";
@@ -36,7 +37,7 @@ const create = (id: string) => ({ kind: "create", item: { id, json: item(id) } }
 describe("batching", () => {
   test("writes that arrive together share commits", async () => {
     const engine = new ObservedEngine();
-    const service = await Service.on(engine);
+    const service = await Service.on(engine, { limits: realLimits });
     await Promise.all(Array.from({ length: 100 }, () => service.create("{}")));
     expect(engine.commits.reduce((sum, count) => sum + count)).toBe(100);
     expect(engine.commits.length).toBeLessThan(5);
@@ -44,7 +45,7 @@ describe("batching", () => {
 
   test("writes that arrive while a commit is under way form the next one", async () => {
     const engine = new ObservedEngine();
-    const service = await Service.on(engine);
+    const service = await Service.on(engine, { limits: realLimits });
     const gate = Promise.withResolvers<void>();
     engine.gate = gate.promise;
     const first = service.create(item(ids.one));
@@ -58,7 +59,7 @@ describe("batching", () => {
 
   test("ten writes of 1 MiB each are split into commits of about 4 MiB", async () => {
     const engine = new ObservedEngine();
-    const { collection } = await Service.on(engine);
+    const { collection } = await Service.on(engine, { limits: realLimits });
     const json = JSON.stringify({ text: "x".repeat(1024 ** 2) });
     const large = Array.from({ length: 10 }, () =>
       collection.write({ kind: "create", item: { id: crypto.randomUUID(), json } }),
@@ -69,7 +70,7 @@ describe("batching", () => {
 
   test("a write is neither answered nor listed before its commit is done", async () => {
     const engine = new ObservedEngine();
-    const service = await Service.on(engine);
+    const service = await Service.on(engine, { limits: realLimits });
     const gate = Promise.withResolvers<void>();
     engine.gate = gate.promise;
     const answer = service.create(item(ids.one));
@@ -83,7 +84,7 @@ describe("batching", () => {
 
   test("of several changes to one item in a commit, only the last is stored", async () => {
     const engine = new ObservedEngine();
-    const service = await Service.on(engine);
+    const service = await Service.on(engine, { limits: realLimits });
     await Promise.all([
       service.create(item(ids.one)),
       service.send("PUT", "/api/todoitems/", item(ids.one, '"n":1')),
@@ -95,7 +96,7 @@ describe("batching", () => {
 
   test("a create, a delete and another create of one ID share a commit and are decided in that order", async () => {
     const engine = new ObservedEngine();
-    const { collection } = await Service.on(engine);
+    const { collection } = await Service.on(engine, { limits: realLimits });
     const remove = { kind: "delete", id: ids.one, condition: undefined } as const;
     const outcomes = await Promise.all([
       collection.write(create(ids.one)),
@@ -110,7 +111,7 @@ describe("batching", () => {
   });
 
   test("the collection's version is that of the last change in a commit, whichever item it belongs to", async () => {
-    const { collection } = await Service.on(new MemoryEngine());
+    const { collection } = await Service.on(new MemoryEngine(), { limits: realLimits });
     await Promise.all([
       collection.write(create(ids.one)),
       collection.write(create(ids.two)),

@@ -1,6 +1,7 @@
 // Tests how readers of the change feed get the changes that they missed: in portions, at their own pace.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { realLimits } from "../../src/collection/limits.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { isStream } from "../../src/wire/message.ts";
 import { Service } from "../service.ts";
@@ -9,7 +10,7 @@ import { FeedReader } from "./feed-reader.ts";
 let service: Service;
 
 beforeEach(async () => {
-  service = await Service.on(new MemoryEngine());
+  service = await Service.on(new MemoryEngine(), { limits: realLimits });
 });
 
 afterEach(() => service.app.changeFeed.stop());

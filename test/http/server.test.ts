@@ -2,6 +2,7 @@
 // stopping.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { realLimits } from "../../src/collection/limits.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { withRequestLog } from "../../src/http/request-log.ts";
 import { addressesOf } from "../../src/serve/loopback.ts";
@@ -162,7 +163,7 @@ test("requests that arrive together over many connections share commits", async 
     }
   })();
   await server.stop(0);
-  service = await Service.on(engine);
+  service = await Service.on(engine, { limits: realLimits });
   server = listen(service.app, listenOptions);
   const connections = await Promise.all(Array.from({ length: 64 }, () => RawConnection.open(server.port)));
   for (const connection of connections)

@@ -1,0 +1,15 @@
+// An entry point for tests: `todoitems serve` with small limits, which users cannot set.
+
+import { describeFailure } from "../src/commands/command-line/failure.ts";
+import { connectionVariables } from "../src/commands/service/connection-flags.ts";
+import { serve } from "../src/serve/serve.ts";
+import { smallLimits } from "./small-limits.ts";
+
+const [, , , ...args] = process.argv;
+try {
+  process.exit(await serve(args, process.env, connectionVariables, smallLimits));
+} catch (error) {
+  const { message, exitCode } = describeFailure(error);
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(exitCode);
+}
