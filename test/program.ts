@@ -75,6 +75,19 @@ process.on("exit", () => {
   for (const program of running) program.kill("SIGKILL");
 });
 
+/** The service has ended before it was ready. */
+export class NotReady extends Error {
+  /** What it printed. */
+  readonly output: string;
+  readonly exitCode: number;
+
+  constructor(output: string, exitCode: number) {
+    super(`not ready: ${output}`);
+    this.output = output;
+    this.exitCode = exitCode;
+  }
+}
+
 export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
@@ -105,7 +118,7 @@ export class Program {
       const [, origin] = /^todoitems is ready on (https?:\/\/\S+)\/$/.exec(line) ?? [];
       if (origin !== undefined) origins.push(origin);
       else if (origins.length > 0 && line === "") return new Program(process, stdout, stderr, origins);
-      else throw new Error(`not ready: ${line}${await stderr.rest()}`);
+      else throw new NotReady(line + (await stderr.rest()), await process.exited);
     }
   }
 

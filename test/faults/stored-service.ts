@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Program, runProgram } from "../program.ts";
+import { NotReady, Program, runProgram } from "../program.ts";
 import { itemsOf, Ledger } from "../torture/ledger.ts";
 import { Tally } from "../torture/part.ts";
 
@@ -67,9 +67,8 @@ export class StoredService {
       await this.start(options);
       return undefined;
     } catch (error) {
-      const [, text] = /^not ready: (.*)$/s.exec(error instanceof Error ? error.message : "") ?? [];
-      if (text === undefined) throw error;
-      return text.replace(/\s+/g, " ").trim();
+      if (!(error instanceof NotReady)) throw error;
+      return error.output.replace(/\s+/g, " ").trim();
     }
   }
 

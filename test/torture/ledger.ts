@@ -28,6 +28,16 @@ export class Ledger {
   readonly #items = new Map<string, Write[]>();
   #clock = 0;
 
+  /** A ledger of items that were created before. */
+  static of(items: Items): Ledger {
+    const ledger = new Ledger();
+    for (const [id, json] of items) {
+      const times = { sentAt: ledger.#clock++, answeredAt: ledger.#clock++ };
+      ledger.#items.set(id, [{ id, json, ...times, outcome: "stored", etag: undefined }]);
+    }
+    return ledger;
+  }
+
   get writes(): Write[] {
     return [...this.#items.values()].flat();
   }

@@ -27,6 +27,13 @@ export class Tally {
     this.#describe(finding);
   }
 
+  /** Adds what a single round has found. `where` says which round it was. */
+  addFindings(round: Tally, where: string): void {
+    this.lost += round.lost;
+    this.wrong += round.wrong;
+    for (const finding of round.findings) this.#describe(`${where}: ${finding}`);
+  }
+
   #describe(finding: string): void {
     if (this.findings.length < findingsMax) this.findings.push(finding);
   }

@@ -2,6 +2,7 @@
 
 import { changedFilesPart, undisturbedPart } from "../faults/changed-files.ts";
 import { corruptionPart } from "../faults/corruption.ts";
+import { everyCallPart } from "../faults/every-call.ts";
 import { failedSyncPart } from "../faults/failed-sync.ts";
 import { failoverPart } from "../faults/failover.ts";
 import { fullDiskPart } from "../faults/full-disk.ts";
@@ -19,6 +20,7 @@ export const parts: readonly Part[] = [
   slowDiskKillPart,
   syncOrderPart,
   failedSyncPart,
+  everyCallPart,
   powerCutPart,
   lyingSyncPart,
   fullDiskPart,
