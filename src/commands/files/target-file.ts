@@ -39,12 +39,21 @@ export function unwritable(path: string, error: unknown): unknown {
  * SIGTERM ends the program meanwhile. The handlers of signals run only when the event loop gets a turn.
  */
 export async function withCleanUp<Result>(cleanUp: () => void, action: () => Promise<Result>): Promise<Result> {
-  process.on("exit", cleanUp).on("SIGINT", end).on("SIGTERM", end);
+  const attempt = () => {
+    try {
+      cleanUp();
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      // If the action failed as well, its error says more about the cause.
+      remark(`A file is left that could not be removed: ${"path" in error ? error.path : error.message}`);
+    }
+  };
+  process.on("exit", attempt).on("SIGINT", end).on("SIGTERM", end);
   try {
     return await action();
   } finally {
-    process.off("exit", cleanUp).off("SIGINT", end).off("SIGTERM", end);
-    cleanUp();
+    process.off("exit", attempt).off("SIGINT", end).off("SIGTERM", end);
+    attempt();
   }
 }
 
