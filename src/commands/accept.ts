@@ -56,7 +56,9 @@ function isInDoubt(path: string): boolean {
 /** Opens the copy of the old files as one store, as if its record said that the file and the log belong together. */
 function openWithLog(kept: string): Snapshot {
   const header = readHeader(kept);
-  if (!header?.isWal || !existsSync(`${kept}-wal`))
+  // A closed file is complete. If this command was interrupted before, the log beside it is the one that it has applied.
+  if (header && !header.isWal) return SqliteSnapshot.openWithoutLog(kept);
+  if (!header || !existsSync(`${kept}-wal`))
     throw new CommandError("There is no log that could belong to this file. Leave out --with-log.");
   writeRecord(kept, { marks: [header], isInUse: true });
   return SqliteSnapshot.open(kept);

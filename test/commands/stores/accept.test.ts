@@ -25,6 +25,16 @@ test("with --with-log, a store whose record is gone keeps the commits in its log
   expect(await service.served()).toEqual(service.answered);
 });
 
+test("after a kill that left the old log beside the accepted store, the same command succeeds again", async () => {
+  rmSync(`${service.path}-record`);
+  copyFileSync(`${service.path}-wal`, service.file("old-log"));
+  expect(await service.run("accept", "--with-log")).toMatchObject({ exitCode: 0 });
+  copyFileSync(service.file("old-log"), `${service.path}-wal`);
+  expect(await service.run("accept", "--with-log")).toMatchObject({ exitCode: 0 });
+  await service.start();
+  expect(await service.served()).toEqual(service.answered);
+});
+
 test("keeps the files as they were, and prints their name first", async () => {
   rmSync(`${service.path}-record`);
   const old = ["", "-wal"].map((ending) => [ending, readFileSync(service.path + ending)] as const);
