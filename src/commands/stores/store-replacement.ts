@@ -15,9 +15,10 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { openForWriting, realPathOf } from "../../engines/sqlite/open-store.ts";
+import { realPathOf } from "../../engines/sqlite/open-store.ts";
+import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
-import { SqliteStore } from "../../engines/sqlite/sqlite-store.ts";
+import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { syncFolder } from "../../files/synced-file.ts";
 import { timeStamp } from "../../files/time-stamp.ts";
 import { CommandError } from "../command-line/errors.ts";
@@ -77,12 +78,14 @@ async function replace(path: string, { command, force, open }: Replacement): Pro
 /**
  * Brings the log that a killed service has left into the file, as the next start would. Then the rename of the new file
  * is the only step of the replacement. A store that is damaged or in doubt stays as it is: no service would start on it.
+ * The engine has the store open in a thread of its own, so that the files stay as they are if this fails.
  */
 async function settle(file: string): Promise<void> {
   if (!existsSync(`${file}-wal`) && !existsSync(`${file}-journal`)) return;
   try {
-    const store = new SqliteStore(await openForWriting(file, lockWaitMs), { onWarning() {}, onDoubt() {} });
-    store.close();
+    judgeFiles(file);
+    const engine = await SqliteEngine.open(file, { lockWaitMs });
+    await engine.close();
   } catch (error) {
     const isUnusable = error instanceof SqliteStoreError && error.trouble !== undefined && error.trouble !== "in use";
     if (!isUnusable) throw error;

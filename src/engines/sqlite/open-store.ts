@@ -49,10 +49,10 @@ export async function lockForReading(path: string, waitMs: number): Promise<Stor
 
 /** If this fails, SQLite may still have the file open. End the process soon, and do not terminate the thread. */
 export async function openForWriting(path: string, lockWaitMs: number): Promise<OpenedStore> {
-  checkPlace(path);
-  const file = realPathOf(path);
   let lock: StoreLock | undefined;
   try {
+    checkPlace(path);
+    const file = realPathOf(path);
     lock = await StoreLock.take(file, lockWaitMs);
     return { path: file, lock, ...openLocked(file) };
   } catch (error) {
