@@ -82,7 +82,11 @@ const explanations: readonly (readonly [code: string, reason: string, trouble?: 
   ["SQLITE_CORRUPT", "the file is damaged", "damaged"],
   ["SQLITE_READONLY_DBMOVED", "the file was replaced while it was opened; start again"],
   ["SQLITE_READONLY", "this user may not write the file or in its folder", "not writable"],
-  ["SQLITE_CANTOPEN", "the file cannot be opened; give this user the right to read and write it and its folder"],
+  // SQLite does not say why. It gets here also if it cannot make its files beside the store.
+  [
+    "SQLITE_CANTOPEN",
+    "a file of the store cannot be opened or made: this user may not read or write it or its folder, or the disk is full or reported an error",
+  ],
   ["SQLITE_FULL", "the disk is full; free some space"],
   // The code says which operation failed: a read, a write, a sync, a lock. An operator needs it to find the cause.
   ["SQLITE_IOERR", "the disk reported an error (CODE) or is full; check it"],
