@@ -17,6 +17,11 @@ import { StoredService } from "./stored-service.ts";
 /** Runs at once. Most of the time they wait for a process to start. */
 const atOnce = 2;
 
+export const scriptNames = [
+  ...["life", "after a kill", "held up"],
+  ...["backup", "restore", "restore --force", "restore --force after a kill", "accept", "accept --with-log"],
+];
+
 /** What happens to a store, again and again, with another call that fails each time. */
 interface Script {
   readonly name: string;

@@ -41,6 +41,8 @@ export async function prepareCare(folder: string): Promise<Care[]> {
     await service.create(4);
     await service.run("backup", "backup.db");
     const older = service.ledger.items;
+    await service.create(1);
+    const closedItems = service.ledger.items;
     await service.stop();
     const closed = join(folder, "closed");
     copyFolder(service.folder, closed);
@@ -58,6 +60,9 @@ export async function prepareCare(folder: string): Promise<Care[]> {
     };
     const noRecord = variant("no-record", crashed, "store.db-record", "backup.db");
     const accept = { target: "store.db", before: "in doubt", kept: ["", "-wal"], template: noRecord } as const;
+    const restore = {
+      ...{ command: "restore", flags: ["backup.db", "--force"], target: "store.db", after: older, kept: [""] },
+    } as const;
     const backup = { target: "backup.db", before: "none", kept: [] } as const;
     return [
       {
@@ -76,11 +81,9 @@ export async function prepareCare(folder: string): Promise<Care[]> {
         },
         ...{ kept: [], template: variant("backup-alone", closed, "store.db", "store.db-record", "store.db-lock") },
       },
-      {
-        ...{ name: "restore --force", command: "restore", flags: ["backup.db", "--force"], target: "store.db" },
-        ...{ before: newer, after: older, kept: [""], template: crashed },
-      },
-      { ...accept, name: "accept", command: "accept", flags: [], after: older },
+      { ...restore, name: "restore --force", before: closedItems, template: closed },
+      { ...restore, name: "restore --force after a kill", before: newer, template: crashed },
+      { ...accept, name: "accept", command: "accept", flags: [], after: closedItems },
       { ...accept, name: "accept --with-log", command: "accept", flags: ["--with-log"], after: newer },
     ];
   } finally {

@@ -45,32 +45,32 @@ interface FileCall {
 
 export class Recording {
   readonly #calls: readonly FileCall[];
-  /** The calls that change or sync a file. Call number N is the one with the index N - 1. */
+  /** The calls that change or sync a file, of the first thread that does. Call number N has the index N - 1. */
   readonly changes: readonly FileCall[];
 
   /** Reads the log of a program that ran after the words of `recording`, and found these files in its folder. */
   constructor(log: string, filesBefore: readonly string[]) {
     const counts = new Map<string, number>();
-    const threads = new Set<string>();
     const there = new Set(filesBefore);
-    const read = (line: string): FileCall[] => {
-      const [, thread = "", name] = /^(\d+) +(\w+)\(/.exec(line) ?? [];
-      if (name === undefined) return [];
-      threads.add(thread);
-      const index = (counts.get(name) ?? 0) + 1;
-      counts.set(name, index);
-      const [file = "", newName] = pathsIn(line);
-      const isDone = !/ = -1 /.test(line);
-      const makesFile = line.includes("O_TRUNC") || (line.includes("O_CREAT") && !there.has(file));
-      const isChange = isDone && (name !== opening || makesFile);
-      if (isDone && /^(?:unlink|rename)/.test(name)) there.delete(file);
-      if (isDone) there.add(newName ?? (name.startsWith("unlink") ? "" : file));
-      return [{ name, index, isChange, text: `${name} ${file}` }];
-    };
-    this.#calls = readFileSync(log, "utf8").split("\n").flatMap(read);
+    const calls = readFileSync(log, "utf8")
+      .split("\n")
+      .flatMap((line): (FileCall & { readonly thread: string })[] => {
+        const [, thread = "", name] = /^(\d+) +(\w+)\(/.exec(line) ?? [];
+        if (name === undefined) return [];
+        const index = (counts.get(`${thread} ${name}`) ?? 0) + 1;
+        counts.set(`${thread} ${name}`, index);
+        const [file = "", newName] = pathsIn(line);
+        const isDone = !/ = -1 /.test(line);
+        const makesFile = line.includes("O_TRUNC") || (line.includes("O_CREAT") && !there.has(file));
+        const isChange = isDone && (name !== opening || makesFile);
+        if (isDone && /^(?:unlink|rename)/.test(name)) there.delete(file);
+        if (isDone) there.add(newName ?? (name.startsWith("unlink") ? "" : file));
+        return [{ name, index, isChange, text: `${name} ${file}`, thread }];
+      });
+    // `strace` counts the calls of each thread for itself. A second thread begins when the first has done its work.
+    const first = calls.find(({ isChange }) => isChange);
+    this.#calls = calls.filter(({ thread }) => thread === first?.thread);
     this.changes = this.#calls.filter(({ isChange }) => isChange);
-    // `strace` counts the calls of each thread for itself.
-    if (threads.size > 1) throw new Error(`${threads.size} threads have changed files in one run`);
   }
 
   /** The words before a program whose call number `n` fails. `log` gets the calls that failed. */
