@@ -11,7 +11,7 @@ import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, outputError } from "./command-line/output.ts";
-import { followLink, forceFlag, requireFree, withCleanUp } from "./files/target-file.ts";
+import { followLink, forceFlag, removeFile, requireFree, withCleanUp } from "./files/target-file.ts";
 import { standardOutput, writeAll } from "./files/write-all.ts";
 import { copyStore, isSameFile, printSummary, type StoreSummary, withStoreLock } from "./stores/store-copy.ts";
 import { type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
@@ -43,7 +43,7 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
   const hadLock = existsSync(lock);
   const removeLock = () => {
     // A backup is one file.
-    if (!hadLock) rmSync(lock, { force: true });
+    if (!hadLock) removeFile(lock);
   };
   const write = async () => {
     requireFree(path, force);

@@ -1,7 +1,7 @@
 // The file that a command writes: which one a path means, whether it may be replaced, and that nothing unfinished is
 // left of it.
 
-import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
 import type { Flag } from "../command-line/command.ts";
@@ -32,6 +32,11 @@ export function unwritable(path: string, error: unknown): unknown {
   const folder = dirname(path);
   const reason = existsSync(folder) ? systemReason(error) : `there is no folder ${folder}`;
   return new CommandError(`${path} cannot be written: ${reason}.`, { cause: error });
+}
+
+/** Removes a file, if it is there. `rmSync` would report every error of the disk as a bad address. */
+export function removeFile(path: string): void {
+  if (existsSync(path)) unlinkSync(path);
 }
 
 /**

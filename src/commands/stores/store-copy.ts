@@ -3,7 +3,7 @@
 // old file or to the complete new one. The new store has an epoch of its own, which is the name of its history, so
 // clients do not rely on what they remember of another store.
 
-import { renameSync, rmSync, statSync } from "node:fs";
+import { renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Change } from "../../collection/engine.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
@@ -16,7 +16,7 @@ import { syncFolder } from "../../files/synced-file.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { countOf, printLine, remark } from "../command-line/output.ts";
-import { unwritable, withCleanUp } from "../files/target-file.ts";
+import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
 import { ItemHash } from "../transfer/item-hash.ts";
 
 /** As long as a service may take to stop: the time for requests in progress, and some for closing the store. */
@@ -51,7 +51,7 @@ export async function copyStore(
 ): Promise<StoreSummary> {
   const partial = `${path}.partial`;
   const removePartial = () => {
-    for (const ending of ["", "-journal"]) rmSync(`${partial}${ending}`, { force: true });
+    for (const ending of ["", "-journal"]) removeFile(`${partial}${ending}`);
   };
   const copy = withCleanUp(removePartial, async () => {
     removePartial();

@@ -10,7 +10,6 @@ import {
   existsSync,
   fsyncSync,
   openSync,
-  rmSync,
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -23,7 +22,7 @@ import { syncFolder } from "../../files/synced-file.ts";
 import { timeStamp } from "../../files/time-stamp.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
-import { unwritable, withCleanUp } from "../files/target-file.ts";
+import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
 import { copyStore, lockWaitMs, type StoreSummary, withStoreLock } from "./store-copy.ts";
 import { withStoreAdvice } from "./store-setting.ts";
 
@@ -58,18 +57,18 @@ async function replace(path: string, { command, force, open }: Replacement): Pro
     remark(`The old store is kept as ${kept}`);
     let isReplaced = false;
     const forgetKept = () => {
-      if (!isReplaced) for (const ending of endings) rmSync(`${kept}${ending}`, { force: true });
+      if (!isReplaced) for (const ending of endings) removeFile(`${kept}${ending}`);
     };
     return withCleanUp(forgetKept, async () => {
       keep(file, kept);
       const summary = await copyStore(open(kept), file, (partial) => {
         copyRights(file, partial);
         // SQLite would undo a journal of the old file in the new one.
-        rmSync(`${file}-journal`, { force: true });
+        removeFile(`${file}-journal`);
         isReplaced = true;
       });
       // The log belongs to the old store.
-      for (const ending of ["-wal", "-shm", "-record"]) rmSync(`${file}${ending}`, { force: true });
+      for (const ending of ["-wal", "-shm", "-record"]) removeFile(`${file}${ending}`);
       return { ...summary, kept };
     });
   });

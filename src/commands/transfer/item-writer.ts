@@ -1,10 +1,10 @@
 // Writes items to a file or to standard output in one of the formats. A file has the ending `.partial` until it is
 // complete and synced.
 
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { makePrivateFile, modeLike } from "../../files/private-file.ts";
 import { outputError } from "../command-line/output.ts";
-import { unwritable, withCleanUp } from "../files/target-file.ts";
+import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
 import { writeCsv } from "./csv.ts";
 import type { ItemFormat } from "./item-formats.ts";
@@ -20,7 +20,7 @@ export async function writeItems(
       throw outputError(error);
     });
   const partial = `${path}.partial`;
-  const removePartial = () => rmSync(partial, { force: true });
+  const removePartial = () => removeFile(partial);
   const write = withCleanUp(removePartial, async () => {
     removePartial();
     makePrivateFile(partial);
