@@ -115,25 +115,28 @@ async function prepareCrash(template: string): Promise<Crash> {
   }
 }
 
-/** What happens to a service, until it is stopped. Each checkpoint comes after about three commits. */
+/** What happens to a service, until it is stopped. A long item makes the log so long that it is copied at once. */
 function lives(crash: Crash): Script[] {
   return [
     lifeScript("life", async (life) => {
-      const [first] = [await life.create(), await life.create()];
+      const first = await life.create();
+      await life.changeNothing();
+      await life.createLong();
       await life.changeNothing();
       await life.update(first);
-      await life.changeNothing();
-      await life.create();
+      await life.createLong();
       await life.delete(first);
-      await life.create();
+      await life.createLong();
       await life.changeNothing();
       await life.create();
     }),
     lifeScript(
       "after a kill",
       async (life) => {
-        for (let count = 0; count < 4; count++) await life.create();
+        await life.create();
         await life.changeNothing();
+        await life.create();
+        await life.createLong();
         await life.create();
       },
       crash,
@@ -141,10 +144,13 @@ function lives(crash: Crash): Script[] {
     lifeScript("held up", async (life) => {
       await life.create();
       await life.holdUp();
-      for (let count = 0; count < 6; count++) await life.create();
-      life.letGo();
-      for (let count = 0; count < 3; count++) await life.create();
+      await life.createLong();
+      await life.create();
+      await life.createLong();
       await life.changeNothing();
+      life.letGo();
+      await life.create();
+      await life.createLong();
       await life.create();
     }),
   ];

@@ -76,7 +76,7 @@ export class FaultyLife {
 
   /** Starts the service with small limits, so that checkpoints come every few commits. */
   async start(launcher: readonly string[]): Promise<void> {
-    const start = [...bunCommand, join(projectFolder, "src/main.ts"), "serve"];
+    const start = [...bunCommand, join(projectFolder, "test/small-limits-main.ts"), "serve"];
     const args = ["--port", "0", "--store", `sqlite:${this.path}`];
     try {
       this.#program = await Program.start({ start, args, launcher });
@@ -88,8 +88,13 @@ export class FaultyLife {
   }
 
   /** Resolves to the ID, or to "" if the item was not stored. */
-  async create(): Promise<string> {
-    return this.#write((program) => this.#ledger.create(program, 100));
+  async create(characters = 100): Promise<string> {
+    return this.#write((program) => this.#ledger.create(program, characters));
+  }
+
+  /** With this item, the log is so long that it is copied before the next request, and not in the next pause. */
+  async createLong(): Promise<void> {
+    await this.create(30_000);
   }
 
   async update(id: string): Promise<void> {
