@@ -54,7 +54,6 @@ async function replace(path: string, { command, force, open }: Replacement): Pro
     if (!isThere()) return copyStore(open(""), file);
     let kept = `${file}.before-${command}-${timeStamp(new Date())}`;
     while (endings.some((ending) => existsSync(`${kept}${ending}`))) kept += "-again";
-    remark(`The old store is kept as ${kept}`);
     let isReplaced = false;
     const forgetKept = () => {
       if (!isReplaced) for (const ending of endings) removeFile(`${kept}${ending}`);
@@ -65,6 +64,7 @@ async function replace(path: string, { command, force, open }: Replacement): Pro
         copyRights(file, partial);
         // SQLite would undo a journal of the old file in the new one.
         removeFile(`${file}-journal`);
+        remark(`The old store is kept as ${kept}`);
         isReplaced = true;
       });
       // The log belongs to the old store.

@@ -33,8 +33,14 @@ export class SqliteSnapshot implements Snapshot {
 
   /** Opens the store's file alone, as its last checkpoint has left it, without the log. */
   static openWithoutLog(path: string): SqliteSnapshot {
-    const database = connectImmutable(path);
-    checkOwner(database, path);
+    let database: Database | undefined;
+    try {
+      database = connectImmutable(path);
+      checkOwner(database, path);
+    } catch (error) {
+      database?.close();
+      throw explainSqliteError(error, path);
+    }
     return new SqliteSnapshot(path, database);
   }
 

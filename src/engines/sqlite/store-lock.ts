@@ -5,7 +5,7 @@
 import { Database } from "bun:sqlite";
 import { chownSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { modeLike } from "../../files/private-file.ts";
-import { isSqliteBusy, SqliteStoreError } from "./sqlite-errors.ts";
+import { isSqliteBusy, isUnreadable, SqliteStoreError } from "./sqlite-errors.ts";
 
 const pollMs = 50;
 /** Where a SQLite file has its user version, which is the process ID of the lock's holder. */
@@ -56,7 +56,8 @@ function tryToLock(file: string, store: string): Database | undefined {
   } catch (error) {
     database?.close();
     if (isSqliteBusy(error) || !existsSync(file)) return undefined;
-    throw error;
+    if (!isUnreadable(error)) throw error;
+    throw new SqliteStoreError(`${file}: this file, which only marks the store as in use, is damaged. Remove it`);
   }
 }
 

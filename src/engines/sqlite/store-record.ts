@@ -128,7 +128,12 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
     );
   }
   if (!logBytes) {
-    return record.isInUse ? inDoubt(path, `its log ${path}-wal is gone, and with it the last commits`) : undefined;
+    if (!record.isInUse) return undefined;
+    const gone = `its log ${path}-wal is gone, and with it the last commits`;
+    return inDoubt(
+      path,
+      `${gone}. If sqlite3 has opened the store since, it has copied the log, and nothing is missing`,
+    );
   }
   if (allows(record, header)) return undefined;
   return inDoubt(

@@ -71,3 +71,38 @@ test("a copy of the file and its log, made without the record, is accepted with 
   expect(await service.run("accept", "copy.db", "--with-log")).toMatchObject({ exitCode: 0 });
   expect(await service.run("check", "copy.db")).toMatchObject({ stdout: expect.stringContaining(": 10 items\n") });
 });
+
+test("a file that SQLite cannot read is named, is left as it was, and no kept copy is announced", async () => {
+  rmSync(`${service.path}-record`);
+  for (const bytes of [readFileSync(service.path).fill(7, 100), Buffer.from("no store at all")]) {
+    writeFileSync(service.path, bytes);
+    const before = service.files();
+    const { exitCode, stderr } = await service.run("accept");
+    expect(exitCode).toBe(3);
+    expect(stderr).toStartWith(`error: ${service.path}: `);
+    expect(stderr).toMatch(/not a SQLite file|the file is damaged/);
+    expect(stderr).not.toMatch(/kept as|defect/);
+    expect(service.files()).toEqual(before);
+  }
+});
+
+test("a damaged lock is reported as what it is, with what to do, and not as damage of the store", async () => {
+  writeFileSync(`${service.path}-lock`, Buffer.alloc(4_096, 7));
+  const refusal = await service.startOrRefusal();
+  expect(refusal).toContain(
+    `${service.path}-lock: this file, which only marks the store as in use, is damaged. Remove it`,
+  );
+  rmSync(`${service.path}-lock`);
+  await service.start();
+  expect(await service.served()).toEqual(service.answered);
+});
+
+test("if another program has opened a killed store, the refusal says that nothing is missing, and accept goes on", async () => {
+  expect(await service.runSql("SELECT count(*) FROM change")).toBe(0);
+  const refusal = await service.startOrRefusal();
+  expect(refusal).toContain("If sqlite3 has opened the store since, it has copied the log, and nothing is missing");
+  expect(refusal).toContain("accept");
+  expect(await service.run("accept")).toMatchObject({ exitCode: 0 });
+  await service.start();
+  expect(await service.served()).toEqual(service.answered);
+});

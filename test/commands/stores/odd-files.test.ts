@@ -113,12 +113,12 @@ test("of several backups to one name at once, the first is complete and the othe
 });
 
 test("while restore works, no service can make the store", async () => {
-  await write("backup.db", 8_000);
+  await write("backup.db", 40_000);
   const restoring = runBeside("restore", "backup.db", "--store", "sqlite:store.db");
   await eventually(() => existsSync(path("store.db.partial")));
   expect(write("store.db", 1)).rejects.toThrow("has this store open");
   expect(await restoring).toMatchObject({ exitCode: 0 });
-  expect(await countOf("store.db")).toBe(8_000);
+  expect(await countOf("store.db")).toBe(40_000);
 });
 
 test("Ctrl-C ends a backup and a restore, keeps the old store, and leaves nothing unfinished", async () => {

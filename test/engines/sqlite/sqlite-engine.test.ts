@@ -118,7 +118,7 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
     chmodSync(folder.path, 0o555);
     // Which file is refused first depends on who made the store: the lock, or the record.
     expect(await asOrdinaryUser(() => refusal())).toMatch(
-      /give this user the right to read and write it and its folder|cannot be read or written: permission denied/,
+      /this user may not read or write it or its folder|cannot be read or written: permission denied/,
     );
   });
 
