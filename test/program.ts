@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { bunCommand } from "./bun-command.ts";
 import { checkedFetch, undescribed } from "./description/checked-answer.ts";
 import { hostileFolder } from "./hostile-files.ts";
+import { refuseSuspicion } from "./small-limits.ts";
 
 export const projectFolder = join(import.meta.dir, "..");
 
@@ -17,9 +18,9 @@ export const executable = executableName === undefined ? undefined : resolve(pro
  * The beginning of a command line that starts the program. A command and its arguments follow. `folder` is the folder
  * of another build.
  */
-export function programCommand(folder?: string): readonly string[] {
+export function programCommand(folder?: string, entry = "src/main.ts"): readonly string[] {
   if (executable !== undefined && folder === undefined) return [executable];
-  return [...bunCommand, join(folder ?? projectFolder, "src/main.ts")];
+  return [...bunCommand, join(folder ?? projectFolder, entry)];
 }
 
 /**
@@ -60,6 +61,10 @@ export interface ProgramOptions {
   readonly launcher?: readonly string[];
   /** The folder of another build of the program. */
   readonly folder?: string;
+  /** Starts the service with small limits. An executable has only its own. */
+  readonly hasSmallLimits?: boolean;
+  /** True if the test touches the files of the store. Otherwise, a service that suspects somebody is wrong. */
+  readonly touchesFiles?: boolean;
   /** Words that replace the program and its command on the command line, such as `npm start --`. */
   readonly start?: readonly string[];
   /** The current folder of the program. */
@@ -92,6 +97,7 @@ export class Program {
   readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #stdout: OutputReader;
   readonly #stderr: OutputReader;
+  readonly #touchesFiles: boolean;
   /** The addresses that the program listens on, according to its ready lines. */
   readonly origins: readonly string[];
 
@@ -100,11 +106,13 @@ export class Program {
     stdout: OutputReader,
     stderr: OutputReader,
     origins: readonly string[],
+    touchesFiles: boolean,
   ) {
     this.#process = process;
     this.#stdout = stdout;
     this.#stderr = stderr;
     this.origins = origins;
+    this.#touchesFiles = touchesFiles;
   }
 
   /** Starts `todoitems serve` and waits for its ready lines, which it must print first. */
@@ -117,7 +125,8 @@ export class Program {
       const line = await stdout.line();
       const [, origin] = /^todoitems is ready on (https?:\/\/\S+)\/$/.exec(line) ?? [];
       if (origin !== undefined) origins.push(origin);
-      else if (origins.length > 0 && line === "") return new Program(process, stdout, stderr, origins);
+      else if (origins.length > 0 && line === "")
+        return new Program(process, stdout, stderr, origins, options.touchesFiles ?? false);
       else throw new NotReady(line + (await stderr.rest()), await process.exited);
     }
   }
@@ -167,6 +176,7 @@ export class Program {
     // If the log names an answer that does not fit the API's description, fail here. The test may have missed that
     // answer, because its client may have tried again.
     if (stderr.includes(undescribed)) throw new Error(stderr);
+    if (!this.#touchesFiles) refuseSuspicion(stderr);
     return { exitCode, stdout, stderr };
   }
 }
@@ -205,8 +215,10 @@ function spawn(command: string, options: ProgramOptions): Bun.Subprocess<"ignore
   return program;
 }
 
-function commandLine(command: string, { args = [], launcher = [], folder, start }: ProgramOptions): string[] {
-  return [...launcher, ...(start ?? [...programCommand(folder), command]), ...args];
+function commandLine(command: string, options: ProgramOptions): string[] {
+  const { args = [], launcher = [], folder, hasSmallLimits, start } = options;
+  const entry = hasSmallLimits ? "test/small-limits-main.ts" : undefined;
+  return [...launcher, ...(start ?? [...programCommand(folder, entry), command]), ...args];
 }
 
 function surroundings({ environment, cwd, folder }: ProgramOptions) {

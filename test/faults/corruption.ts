@@ -57,7 +57,7 @@ export const corruptionPart: Part = {
 
 /** A store with overflow pages, tombstones (rows of deleted items) and free pages, stopped cleanly. */
 async function makeStore(path: string, ledger: Ledger, writer: Writer): Promise<Sample> {
-  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
+  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`], hasSmallLimits: true });
   for (let count = 0; count < writesIntoStore; count++) await writer.write(program);
   // Large items leave free pages when they are deleted.
   for (let count = 0; count < 5; count++) await ledger.delete(program, (await ledger.create(program, 30_000)).id);
@@ -68,7 +68,7 @@ async function makeStore(path: string, ledger: Ledger, writer: Writer): Promise<
 
 /** The same store after more writes and a kill: the writes are in the log, each in a transaction of its own. */
 async function appendToLog(path: string, ledger: Ledger, writer: Writer): Promise<Sample> {
-  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`] });
+  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${path}`], hasSmallLimits: true });
   const earlier: Items[] = [];
   for (let count = 0; count < writesIntoLog; count++) {
     earlier.push(ledger.items);

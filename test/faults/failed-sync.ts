@@ -34,11 +34,11 @@ async function failSyncs(which: string, tally: Tally): Promise<void> {
   const args = ["--port", "0", "--store", `sqlite:${path}`];
   const ledger = new Ledger();
   try {
-    await (await Program.start({ args })).stop();
-    const program = await Program.start({ args, launcher: failing(`${path}-wal`, which) });
+    await (await Program.start({ args, hasSmallLimits: true })).stop();
+    const program = await Program.start({ args, launcher: failing(`${path}-wal`, which), hasSmallLimits: true });
     for (let n = 0; n < writesPerRound; n++) await ledger.create(program, 20);
     await program.stop("SIGKILL");
-    const restarted = await Program.start({ args });
+    const restarted = await Program.start({ args, hasSmallLimits: true });
     ledger.check(itemsOf(await restarted.list()), tally);
     await restarted.stop();
   } finally {

@@ -36,7 +36,7 @@ async function killRounds({ random, tally, goOn }: Turn, launcher: readonly stri
   try {
     // On a busy machine, a kill can come before the first answer.
     while ((goOn() || tally.operations === 0) && tally.findings.length === 0) {
-      const program = await Program.start({ args, launcher });
+      const program = await Program.start({ args, launcher, hasSmallLimits: true });
       const running = writers.map(async (writer) => {
         while ((await writer.write(program)).outcome === "stored");
       });
@@ -46,7 +46,7 @@ async function killRounds({ random, tally, goOn }: Turn, launcher: readonly stri
       tally.faults++;
       tally.operations = ledger.count("stored");
       tally.count("writes without an answer", ledger.count("unknown"));
-      const restarted = await Program.start({ args });
+      const restarted = await Program.start({ args, hasSmallLimits: true });
       const found = itemsOf(await restarted.list());
       ledger.check(found, tally);
       ledger.settle(found);

@@ -110,10 +110,10 @@ async function eachRecording(
 async function record(folder: string, random: Random, length: number): Promise<Recording> {
   mkdirSync(folder);
   const args = ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`];
-  await (await Program.start({ args })).stop();
+  await (await Program.start({ args, hasSmallLimits: true })).stop();
   const before = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
   const trace = join(folder, "..", "trace.txt");
-  const program = await Program.start({ args, launcher: tracing(trace) });
+  const program = await Program.start({ args, launcher: tracing(trace), hasSmallLimits: true });
   const ledger = new Ledger();
   const writers = Array.from({ length: writerCount }, () => new Writer(ledger, random));
   await Promise.all(
@@ -166,7 +166,10 @@ function countLosses(recording: Recording, moment: number, stored: Items, tally:
 
 /** Starts the program itself. Most stores are only read through the engine, which is quicker. */
 async function startProgram(folder: string, tally: Tally): Promise<void> {
-  const program = await Program.start({ args: ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`] });
+  const program = await Program.start({
+    args: ["--port", "0", "--store", `sqlite:${join(folder, "store.db")}`],
+    hasSmallLimits: true,
+  });
   if ((await program.fetch("/api/todoitems/")).status !== 200) tally.noteWrong("the program does not serve the list");
   const { exitCode } = await program.stop();
   if (exitCode !== 0) tally.noteWrong(`the program ended with ${exitCode}`);

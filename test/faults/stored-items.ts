@@ -3,6 +3,7 @@
 
 import { StoreError } from "../../src/collection/engine.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { smallLimits } from "../small-limits.ts";
 import type { Items } from "../torture/ledger.ts";
 
 /**
@@ -12,7 +13,7 @@ import type { Items } from "../torture/ledger.ts";
 export async function readStore(path: string): Promise<Items | StoreError> {
   let engine: SqliteEngine | undefined;
   try {
-    engine = await SqliteEngine.open(path);
+    engine = await SqliteEngine.open(path, { limits: smallLimits });
     const rows = new Map<string, { readonly position: number; readonly json: string }>();
     for await (const page of (await engine.load()).pages)
       for (const { id, position, json } of page) if (json !== null) rows.set(id, { position, json });

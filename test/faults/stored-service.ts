@@ -22,6 +22,9 @@ export interface GivenUp {
 export interface StartOptions {
   readonly launcher?: readonly string[];
   readonly flags?: readonly string[];
+  /** False if the test leaves the files of the store alone. The service then has small limits. With checkpoints all the
+   * time, a change of the files would be taken for a checkpoint. */
+  readonly touchesFiles?: boolean;
 }
 
 export class StoredService {
@@ -56,9 +59,9 @@ export class StoredService {
   }
 
   /** Starts the service. `launcher` has words that come before the program on the command line. */
-  async start({ launcher = [], flags = [] }: StartOptions = {}): Promise<void> {
+  async start({ launcher = [], flags = [], touchesFiles = true }: StartOptions = {}): Promise<void> {
     const args = ["--port", "0", "--store", `sqlite:${this.path}`, ...flags];
-    this.#program = await Program.start({ args, launcher });
+    this.#program = await Program.start({ args, launcher, hasSmallLimits: !touchesFiles, touchesFiles });
   }
 
   /** Starts the service. If it does not start, returns what it says, in one line. */

@@ -54,7 +54,7 @@ async function syncOrder(onSlowDisk: boolean): Promise<SyncOrder> {
       trace,
     ];
     const args = ["--port", "0", "--store", `sqlite:${join(folder.path, "store.db")}`];
-    const program = await Program.start({ launcher, args });
+    const program = await Program.start({ launcher, args, hasSmallLimits: true });
     await Promise.all(Array.from({ length: connections }, () => writeSome(program)));
     await program.stop();
     await eventually(() => readFileSync(trace, "utf8").includes("+++ exited"), "strace writes its last line");

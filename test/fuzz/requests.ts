@@ -18,7 +18,7 @@ export const requestsPart: Part = {
   weight: 3,
   shortSeconds: 2,
   async run({ random, tally, goOn }) {
-    const program = await Program.start({ args: ["--port", "0", "--store", "memory:"] });
+    const program = await Program.start({ args: ["--port", "0", "--store", "memory:"], hasSmallLimits: true });
     try {
       await fuzzRequests((method, path, init) => program.fetch(path, { ...init, method }), random, tally, goOn);
     } finally {

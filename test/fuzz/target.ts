@@ -29,7 +29,7 @@ export class Target {
     const environment = { XDG_DATA_HOME: folder.path, HOME: folder.path };
     const limits = ["--idle-timeout", "2", "--request-timeout", "2"];
     const args = ["--port", "0", "--store", "memory:", ...limits];
-    const program = await Program.start({ args, environment });
+    const program = await Program.start({ args, environment, hasSmallLimits: true });
     for (let n = 0; n < 20; n++) await program.send("POST", "/api/todoitems/", `{"n":${n}}`);
     return new Target(program, folder, await program.list());
   }

@@ -23,7 +23,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   files: { rooms: [], packages: runtime },
   collection: { rooms: ["items"], packages: /^node:zlib$/ },
   engines: {
-    rooms: ["collection/engine.ts", "items", "files"],
+    rooms: ["collection/engine.ts", "collection/limits.ts", "items", "files"],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
   // `wire` is a library inside the project, so it imports nothing else from the project.

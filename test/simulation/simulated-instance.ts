@@ -9,6 +9,7 @@ import { App } from "../../src/http/app.ts";
 import type { Answer, StreamBody } from "../../src/wire/message.ts";
 import { isStream, PieceBody } from "../../src/wire/message.ts";
 import { checkAnswers } from "../description/checked-answer.ts";
+import { smallLimits } from "../small-limits.ts";
 import { Violation } from "./ledger.ts";
 
 export interface SimulatedRequest {
@@ -36,6 +37,7 @@ export class SimulatedInstance {
     this.collection = collection;
     this.#app = checkAnswers(
       new App(collection, {
+        limits: smallLimits,
         // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
         log: (level, message) => {
           if (level === "error") onDefect(new Violation(`the service has a defect: ${message}`));
@@ -102,6 +104,7 @@ async function openCollection(name: string): Promise<TodoCollection> {
     storeBytesMax: Number.POSITIVE_INFINITY,
     onStoreError: () => {},
     onStoreBack: () => {},
+    limits: smallLimits,
   });
 }
 

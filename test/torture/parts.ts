@@ -7,6 +7,7 @@ import { failedSyncPart } from "../faults/failed-sync.ts";
 import { failoverPart } from "../faults/failover.ts";
 import { fullDiskPart } from "../faults/full-disk.ts";
 import { killPart, slowDiskKillPart } from "../faults/kill.ts";
+import { ordinaryLifePart } from "../faults/ordinary-life.ts";
 import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
 import { streamsPart } from "../fuzz/connections.ts";
@@ -16,6 +17,7 @@ import type { Part } from "./part.ts";
 import { offlinePart, simulationPart } from "./simulations.ts";
 
 export const parts: readonly Part[] = [
+  ordinaryLifePart,
   killPart,
   slowDiskKillPart,
   syncOrderPart,
