@@ -2,7 +2,7 @@
 
 import { version } from "../package.json";
 import type { Command, Flag } from "../src/commands/command-line/command.ts";
-import { allCommands } from "../src/commands/command-line/command-list.ts";
+import { allCommands } from "../src/commands/command-list.ts";
 import { describeSettings } from "../src/serve/settings.ts";
 import { asTyped } from "../src/terminal/program-name.ts";
 

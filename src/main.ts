@@ -4,7 +4,7 @@
 
 import { describeFailure } from "./commands/command-line/failure.ts";
 import { outputError, remarkError } from "./commands/command-line/output.ts";
-import { runCommand } from "./commands/command-line/run.ts";
+import { runCommand } from "./commands/run.ts";
 import { noticeStart } from "./terminal/program-name.ts";
 
 process.stdout.on("error", (error) => {

@@ -2,7 +2,7 @@
 // tests need no process of their own, which would take longer than what is tested.
 
 import { join } from "node:path";
-import { runCommand } from "../../src/commands/command-line/run.ts";
+import { runCommand } from "../../src/commands/run.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, programCommand, programEnvironment } from "../program.ts";

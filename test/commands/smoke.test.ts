@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { allCommands } from "../../src/commands/command-line/command-list.ts";
+import { allCommands } from "../../src/commands/command-list.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { eventually } from "../eventually.ts";
 import { programCommand, programEnvironment, runProgram } from "../program.ts";

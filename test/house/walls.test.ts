@@ -27,6 +27,11 @@ test("no imports in src form a circle", () => {
   expect(circles(imports)).toEqual([]);
 });
 
+test("what commands share, in the folders of commands/, imports no command", () => {
+  const upward = imports.filter(({ from, to }) => /^commands\/.+\//.test(from) && /^commands\/[^/]+$/.test(to));
+  expect(upward).toEqual([]);
+});
+
 test("every room in the list of walls has files", () => {
   const used = new Set([...sources.keys()].map(roomOf));
   expect(Object.keys(rooms).filter((room) => !used.has(room))).toEqual([]);

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { manPage } from "../../packaging/man-page.ts";
-import { allCommands } from "../../src/commands/command-line/command-list.ts";
+import { allCommands } from "../../src/commands/command-list.ts";
 
 const page = await manPage(new Date("2026-11-16"));
 const groff = Bun.which("groff");

@@ -1,29 +1,29 @@
 // All commands, in the order in which the help lists them. A command is loaded only when it is needed, because most of
 // the time that a short command takes is spent on loading the program.
 
-import type { Command } from "./command.ts";
+import type { Command } from "./command-line/command.ts";
 
 const modules: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
-  serve: () => import("../serve.ts"),
-  list: () => import("../list.ts"),
-  add: () => import("../add.ts"),
-  show: () => import("../show.ts"),
-  edit: () => import("../edit.ts"),
-  done: () => import("../done.ts"),
-  remove: () => import("../remove.ts"),
-  watch: () => import("../watch.ts"),
-  export: () => import("../export.ts"),
-  import: () => import("../import.ts"),
-  backup: () => import("../backup.ts"),
-  restore: () => import("../restore.ts"),
-  check: () => import("../check.ts"),
-  accept: () => import("../accept.ts"),
-  doctor: () => import("../doctor.ts"),
-  healthcheck: () => import("../healthcheck.ts"),
-  user: () => import("../user.ts"),
-  certificate: () => import("../certificate.ts"),
-  help: () => import("../help.ts"),
-  version: () => import("../version.ts"),
+  serve: () => import("./serve.ts"),
+  list: () => import("./list.ts"),
+  add: () => import("./add.ts"),
+  show: () => import("./show.ts"),
+  edit: () => import("./edit.ts"),
+  done: () => import("./done.ts"),
+  remove: () => import("./remove.ts"),
+  watch: () => import("./watch.ts"),
+  export: () => import("./export.ts"),
+  import: () => import("./import.ts"),
+  backup: () => import("./backup.ts"),
+  restore: () => import("./restore.ts"),
+  check: () => import("./check.ts"),
+  accept: () => import("./accept.ts"),
+  doctor: () => import("./doctor.ts"),
+  healthcheck: () => import("./healthcheck.ts"),
+  user: () => import("./user.ts"),
+  certificate: () => import("./certificate.ts"),
+  help: () => import("./help.ts"),
+  version: () => import("./version.ts"),
 };
 
 /** Words that people type for a command. */

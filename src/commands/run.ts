@@ -1,12 +1,12 @@
 // Runs the command that was typed, and prints the reason if it fails.
 
-import type { Environment } from "../../terminal/environment.ts";
-import { asTyped } from "../../terminal/program-name.ts";
-import { unknownCommand } from "./command.ts";
+import type { Environment } from "../terminal/environment.ts";
+import { asTyped } from "../terminal/program-name.ts";
+import { unknownCommand } from "./command-line/command.ts";
+import { UsageError } from "./command-line/errors.ts";
+import { describeFailure } from "./command-line/failure.ts";
+import { remark, remarkError } from "./command-line/output.ts";
 import { allCommands, commandNames, findCommand } from "./command-list.ts";
-import { UsageError } from "./errors.ts";
-import { describeFailure } from "./failure.ts";
-import { remark, remarkError } from "./output.ts";
 
 /** Resolves to the exit code. */
 export async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
