@@ -4,7 +4,7 @@ import { meaningOf, withKnownFields } from "../items/known-fields.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
-import { fieldFlag, fieldNames, notesFlag, parseField, setFields, titleOf } from "./items/fields.ts";
+import { fieldFlag, fieldNames, itemLabel, notesFlag, parseField, setFields } from "./items/fields.ts";
 import { defineClientCommand } from "./service/connect.ts";
 
 export const command = defineClientCommand(
@@ -29,6 +29,6 @@ export const command = defineClientCommand(
       ...(!fields.some((field) => meaningOf(field.name) === "done") && { done: false }),
     };
     const { id, item } = await client.create(setFields(withKnownFields("{}", known, fieldNames), fields));
-    await printLine(args.has("json") ? item : `Added: ${titleOf(id, item)}`);
+    await printLine(args.has("json") ? item : `Added: ${itemLabel(id, item)}`);
   },
 );

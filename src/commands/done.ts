@@ -2,7 +2,7 @@
 
 import { withKnownFields } from "../items/known-fields.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
-import { fieldNames, titleOf } from "./items/fields.ts";
+import { fieldNames, itemLabel } from "./items/fields.ts";
 import { findItems, idNotes } from "./items/find-items.ts";
 import { defineClientCommand } from "./service/connect.ts";
 
@@ -19,7 +19,7 @@ export const command = defineClientCommand(
     const done = !args.has("undo");
     for (const { id } of await findItems(client, args.positionals)) {
       const { item } = await client.change(id, (json) => withKnownFields(json, { done }, fieldNames));
-      await printLine(args.has("json") ? item : `${done ? "Done" : "Not done"}: ${titleOf(id, item)}`);
+      await printLine(args.has("json") ? item : `${done ? "Done" : "Not done"}: ${itemLabel(id, item)}`);
     }
   },
 );

@@ -7,7 +7,7 @@ import type { Arguments } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
 import { editText } from "./items/editor.ts";
-import { fieldFlag, fieldNames, notesFlag, parseField, setFields, titleOf } from "./items/fields.ts";
+import { fieldFlag, fieldNames, itemLabel, notesFlag, parseField, setFields } from "./items/fields.ts";
 import { findItems, idNotes } from "./items/find-items.ts";
 import { defineClientCommand } from "./service/connect.ts";
 
@@ -36,7 +36,7 @@ export const command = defineClientCommand(
       const after = change ? (await client.change(id, change)).item : await editText(before, environment, store);
       if (args.has("json")) await printLine(after);
       else if (after === before) remark("The text is the same as before, so nothing was changed.");
-      else await printLine(`Changed: ${titleOf(id, after)}`);
+      else await printLine(`Changed: ${itemLabel(id, after)}`);
     }
   },
 );

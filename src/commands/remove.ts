@@ -3,7 +3,7 @@
 import { idOf } from "../client/item-text.ts";
 import { UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
-import { isDone, titleOf } from "./items/fields.ts";
+import { isDone, itemLabel } from "./items/fields.ts";
 import { findItems, idNotes } from "./items/find-items.ts";
 import { defineClientCommand } from "./service/connect.ts";
 
@@ -24,7 +24,7 @@ export const command = defineClientCommand(
     for (const { id, item, etag } of await findItems(client, words)) {
       // An item that somebody changes in the meantime is perhaps no longer done.
       await client.remove(id, { ifMatch: done ? etag : undefined });
-      await printLine(args.has("json") ? JSON.stringify({ ID: id }) : `Removed: ${titleOf(id, item)}`);
+      await printLine(args.has("json") ? JSON.stringify({ ID: id }) : `Removed: ${itemLabel(id, item)}`);
     }
   },
 );

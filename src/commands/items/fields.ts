@@ -68,7 +68,7 @@ export function isDone(json: string): boolean {
 }
 
 /** How messages refer to an item: by its name and the start of its ID, as in `Buy milk (3f2a1b2c)`. */
-export function titleOf(id: string, json: string): string {
+export function itemLabel(id: string, json: string): string {
   return `${nameOf(json)} (${shortId(id)})`.trimStart();
 }
 
