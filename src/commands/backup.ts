@@ -13,7 +13,7 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, outputError } from "./command-line/output.ts";
 import { followLink, forceFlag, removeFile, requireFree, withCleanUp } from "./files/target-file.ts";
 import { standardOutput, writeAll } from "./files/write-all.ts";
-import { copyStore, isSameFile, printSummary, type StoreSummary, withStoreLock } from "./stores/store-copy.ts";
+import { type CopySummary, copyStore, isSameFile, printSummary, withStoreLock } from "./stores/store-copy.ts";
 import { type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
 
 export const command = defineCommand(
@@ -36,7 +36,7 @@ export const command = defineCommand(
   },
 );
 
-async function toFile(store: KeptStore, path: string, force: boolean): Promise<StoreSummary> {
+async function toFile(store: KeptStore, path: string, force: boolean): Promise<CopySummary> {
   if (store.engine === "sqlite" && isSameFile(store.path, path))
     throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
   const lock = `${realPathOf(path)}-lock`;
@@ -59,7 +59,7 @@ async function toFile(store: KeptStore, path: string, force: boolean): Promise<S
 }
 
 /** Writes the backup to a temporary file first, so that only a complete and verified backup is sent. */
-async function toOutput(store: KeptStore): Promise<StoreSummary> {
+async function toOutput(store: KeptStore): Promise<CopySummary> {
   if (process.stdout.isTTY)
     throw new UsageError(
       `A backup is not text for a terminal. Send it elsewhere: ${asTyped("backup - | gzip > FILE")}`,

@@ -11,7 +11,7 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { countOf, jsonSummaryFlag } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/target-file.ts";
 import { checkSqlite } from "./stores/check-store.ts";
-import { isSameFile, printSummary, readBack, type StoreSummary } from "./stores/store-copy.ts";
+import { type CopySummary, isSameFile, printSummary, readBack } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
@@ -57,9 +57,9 @@ export const command = defineCommand(
 );
 
 /** Replaces the items in one transaction. So if this is interrupted, the store stays as it was. */
-async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force: boolean): Promise<StoreSummary> {
+async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force: boolean): Promise<CopySummary> {
   const written = new ItemHash();
-  let summary: StoreSummary = { items: 0, hash: "" };
+  let summary: CopySummary = { items: 0, hash: "" };
   await replaceItems(store, {
     mayReplace(itemCount) {
       if (itemCount === 0 || force) return;

@@ -24,7 +24,8 @@ export const lockWaitMs = (Number(definitions.shutdownGraceSeconds.default) + 5)
 /** How many items are read back before a signal can be noticed. */
 const itemsAtOnce = 1_000;
 
-export interface StoreSummary {
+/** What was copied, as `backup`, `restore` and `accept` report it. */
+export interface CopySummary {
   readonly items: number;
   /** The hash of the items that were read back. `export` prints the same hash for the same items. */
   readonly hash: string;
@@ -35,7 +36,7 @@ export interface StoreSummary {
 }
 
 /** Prints the summary: for programs, or for people after `done`, which says what was done. */
-export async function printSummary(summary: StoreSummary, isJson: boolean, done: string): Promise<void> {
+export async function printSummary(summary: CopySummary, isJson: boolean, done: string): Promise<void> {
   if (isJson) await printLine(JSON.stringify(summary));
   else remark(`${done}: ${countOf(summary.items)}, read back and compared\nHash ${summary.hash}`);
 }
@@ -48,7 +49,7 @@ export async function copyStore(
   snapshot: Snapshot,
   path: string,
   beforeRename: (partial: string) => void = () => {},
-): Promise<StoreSummary> {
+): Promise<CopySummary> {
   const partial = `${path}.partial`;
   const removePartial = () => {
     for (const ending of ["", "-journal"]) removeFile(`${partial}${ending}`);
@@ -71,7 +72,7 @@ export async function copyStore(
 }
 
 /** Reads the items back that were written. Throws unless they have this number and, if it is known, this hash. */
-export async function readBack(items: AsyncIterable<Change>, count: number, hash?: string): Promise<StoreSummary> {
+export async function readBack(items: AsyncIterable<Change>, count: number, hash?: string): Promise<CopySummary> {
   const found = new ItemHash();
   for await (const { json } of items) {
     found.add(json ?? "");

@@ -23,7 +23,7 @@ import { timeStamp } from "../../files/time-stamp.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
 import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
-import { copyStore, lockWaitMs, type StoreSummary, withStoreLock } from "./store-copy.ts";
+import { type CopySummary, copyStore, lockWaitMs, withStoreLock } from "./store-copy.ts";
 import { withStoreAdvice } from "./store-setting.ts";
 
 interface Replacement {
@@ -38,11 +38,11 @@ interface Replacement {
 /** The files that are a store: the file, its log, SQLite's journal and the record. */
 const endings = ["", "-wal", "-journal", "-record"];
 
-export function replaceStore(path: string, replacement: Replacement): Promise<StoreSummary> {
+export function replaceStore(path: string, replacement: Replacement): Promise<CopySummary> {
   return withStoreAdvice(path, () => replace(path, replacement));
 }
 
-async function replace(path: string, { command, force, open }: Replacement): Promise<StoreSummary> {
+async function replace(path: string, { command, force, open }: Replacement): Promise<CopySummary> {
   const file = realPathOf(path);
   const isThere = () => {
     if (!existsSync(file) && !existsSync(`${file}-wal`)) return false;
