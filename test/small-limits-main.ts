@@ -2,12 +2,12 @@
 
 import { describeFailure } from "../src/commands/command-line/failure.ts";
 import { connectionVariables } from "../src/commands/service/connection-flags.ts";
-import { serve } from "../src/serve/serve.ts";
+import { runService } from "../src/serve/run-service.ts";
 import { smallLimits } from "./small-limits.ts";
 
 const [, , , ...args] = process.argv;
 try {
-  process.exit(await serve(args, process.env, connectionVariables, smallLimits));
+  process.exit(await runService(args, process.env, connectionVariables, smallLimits));
 } catch (error) {
   const { message, exitCode } = describeFailure(error);
   process.stderr.write(`error: ${message}\n`);

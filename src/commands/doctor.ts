@@ -3,7 +3,7 @@
 // Why: docs/decisions/0078-doctor.md
 
 import { styleText } from "node:util";
-import { startFailure } from "../serve/serve.ts";
+import { startFailure } from "../serve/run-service.ts";
 import { readSettings } from "../serve/settings.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";

@@ -48,7 +48,7 @@ export async function startServers(
   app: Handler,
   settings: Settings,
   environment: Environment,
-  limits: ConnectionLimits,
+  limits: SharedLimits,
   log: Log,
 ): Promise<ListeningServer[]> {
   const { port, httpsPort, logRequests, trustProxy } = settings;
@@ -80,7 +80,7 @@ export function listenOptions(settings: Settings, log: Log): Omit<ListenOptions,
 }
 
 /** Limits for all servers of this process together. */
-export interface ConnectionLimits {
+export interface SharedLimits {
   readonly connections: SharedLimit;
   /** Connections above the limit, on which requests are refused. */
   readonly surplus: SharedLimit;
@@ -94,7 +94,7 @@ export interface ConnectionLimits {
 export function connectionLimits(
   { trustProxy }: Settings,
   descriptors = descriptorLimit() ?? Number.POSITIVE_INFINITY,
-): ConnectionLimits {
+): SharedLimits {
   const free = Math.max(16, descriptors - ownDescriptors);
   const limit = (max: number) => new SharedLimit(max, trustProxy ? max : max / 2);
   return {

@@ -38,7 +38,7 @@ const sameSignalMs = 500;
  * Runs until it gets a signal, and resolves to the exit code. `otherVariables` lists the environment variables that
  * only other commands read. `serve` does not report them as unknown. Only tests have other `limits`.
  */
-export async function serve(
+export async function runService(
   args: readonly string[],
   environment: Environment,
   otherVariables: readonly string[],
