@@ -13,7 +13,7 @@ import { utf8Length } from "./item-text.ts";
 import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
 
 /** The connection of one request. */
-export interface Connection {
+export interface RequestConnection {
   /** Waits for a piece of the reply. Throws if the connection breaks, the server is silent or the caller aborts. */
   wait<Result>(step: Promise<Result>, failure: string): Promise<Result>;
   close(): void;
@@ -24,10 +24,10 @@ type OnProgress = (bytes: number, total: number | undefined) => void;
 export class Reply {
   readonly request: RequestName;
   readonly #response: Response;
-  readonly #connection: Connection;
+  readonly #connection: RequestConnection;
   readonly #bytesMax: number;
 
-  constructor(request: RequestName, response: Response, connection: Connection, bytesMax: number) {
+  constructor(request: RequestName, response: Response, connection: RequestConnection, bytesMax: number) {
     this.request = request;
     this.#response = response;
     this.#connection = connection;

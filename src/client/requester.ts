@@ -15,7 +15,7 @@ import {
   TimeoutError,
 } from "./errors.ts";
 import { newId } from "./item-text.ts";
-import { type Connection, Reply } from "./reply.ts";
+import { Reply, type RequestConnection } from "./reply.ts";
 import { abortReason, pause, within } from "./time-limit.ts";
 
 type Options<Item> = Required<Omit<TodoClientOptions<Item>, "retry">> & { readonly retry: Required<RetryOptions> };
@@ -136,7 +136,7 @@ export class Requester<Item> {
   }
 
   /** Limits how long to wait for each piece of a reply: first for its head, then for each piece of its body. */
-  #connection(request: RequestParts, controller: AbortController): Connection {
+  #connection(request: RequestParts, controller: AbortController): RequestConnection {
     const { signal, silenceMsMax = this.options.timeoutMs } = request;
     const close = () => controller.abort();
     return {

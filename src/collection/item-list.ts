@@ -7,7 +7,7 @@ import type { Change, Version } from "./engine.ts";
 import { type Limits, realLimits } from "./limits.ts";
 import { ListDocument, type ListedItem, type ListPiece } from "./list-document.ts";
 
-export interface ItemState {
+export interface CurrentItem {
   readonly version: Version;
   /** With field names spelled as this instance sends them. */
   readonly json: string;
@@ -56,7 +56,7 @@ export class ItemList {
     return this.#document.json(item);
   }
 
-  read(id: string): ItemState | undefined {
+  read(id: string): CurrentItem | undefined {
     const item = this.#items.get(idKey(id));
     return item && { version: item.version, json: this.#document.json(item) };
   }

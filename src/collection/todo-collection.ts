@@ -7,7 +7,7 @@ import type { FieldNames } from "../items/field-names.ts";
 import type { IdentifiedItem } from "../items/todo-item.ts";
 import { type Bookmark, type Change, type Engine, StoreError, type Version } from "./engine.ts";
 import { Freshness, type StoreNotices } from "./freshness.ts";
-import { ItemList, type ItemState } from "./item-list.ts";
+import { type CurrentItem, ItemList } from "./item-list.ts";
 import type { Limits } from "./limits.ts";
 import type { ListPiece } from "./list-document.ts";
 import { Replica, type Watcher } from "./replica.ts";
@@ -112,7 +112,7 @@ export class TodoCollection {
     return this.#list.pieces();
   }
 
-  read(id: string): ItemState | undefined {
+  read(id: string): CurrentItem | undefined {
     return this.#list.read(id);
   }
 

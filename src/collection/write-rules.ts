@@ -3,7 +3,7 @@
 
 import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
 import type { Bookmark, PlannedChange, Version } from "./engine.ts";
-import type { ItemList, ItemState } from "./item-list.ts";
+import type { CurrentItem, ItemList } from "./item-list.ts";
 
 /** Does a write's condition hold for an item at this version? */
 export type Condition = (current: Version) => boolean;
@@ -20,7 +20,7 @@ export type WriteOutcome =
   | { readonly kind: "not-found" }
   /** The list would grow beyond its limit. */
   | { readonly kind: "store-full" }
-  | { readonly kind: "condition-failed"; readonly current: ItemState };
+  | { readonly kind: "condition-failed"; readonly current: CurrentItem };
 
 /**
  * An outcome, with the epoch (the name) of the history that it was decided in. The collection may have loaded another

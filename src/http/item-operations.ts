@@ -2,7 +2,7 @@
 // answer.
 
 import type { Bookmark } from "../collection/engine.ts";
-import type { ItemState } from "../collection/item-list.ts";
+import type { CurrentItem } from "../collection/item-list.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
 import type { FieldNames } from "../items/field-names.ts";
@@ -164,7 +164,7 @@ export class ItemOperations {
     }
   }
 
-  #preconditionFailed(headers: HeaderFields, { version, json }: ItemState, epoch?: string): Answer {
+  #preconditionFailed(headers: HeaderFields, { version, json }: CurrentItem, epoch?: string): Answer {
     const ETag = this.#tag(version, epoch);
     const detail = ifMatchHolds(headers, ETag)
       ? "The item is in a state that If-None-Match names, so nothing was changed. Its current state is in `current`. To change the item in any state, send the request without If-None-Match."
