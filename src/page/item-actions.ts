@@ -7,7 +7,7 @@ import { scanObject } from "../items/json-text.ts";
 import { withKnownFields } from "../items/known-fields.ts";
 import { type FormEdits, withFormEdits } from "./item-form.ts";
 import { quoted } from "./item-view.ts";
-import type { ListedItem } from "./list-view.ts";
+import type { ShownItem } from "./list-view.ts";
 import { missingNames, newItem } from "./new-item.ts";
 import { problemText } from "./page-status.ts";
 import type { NewEntry } from "./pasted-lines.ts";
@@ -17,7 +17,7 @@ export interface Notice {
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void };
   /** The items that this message says are deleted. */
-  readonly removed?: readonly ListedItem[];
+  readonly removed?: readonly ShownItem[];
 }
 
 /** Replaces the message that is shown, if there is one. */
@@ -44,7 +44,7 @@ export class ItemActions {
     return id;
   }
 
-  async setDone({ id, view }: ListedItem, done: boolean): Promise<void> {
+  async setDone({ id, view }: ShownItem, done: boolean): Promise<void> {
     const mark = (isDone: boolean) =>
       this.attempt(() =>
         this.#list.change(id, (json) => withKnownFields(json, { done: isDone }, missingNames(scanObject(json)))),
@@ -62,8 +62,8 @@ export class ItemActions {
     );
   }
 
-  async remove(...items: readonly ListedItem[]): Promise<void> {
-    const removed: ListedItem[] = [];
+  async remove(...items: readonly ShownItem[]): Promise<void> {
+    const removed: ShownItem[] = [];
     await this.attempt(async () => {
       for (const item of items) {
         await this.#list.remove(item.id);
@@ -85,7 +85,7 @@ export class ItemActions {
     }
   }
 
-  #removal(removed: readonly ListedItem[]): Notice {
+  #removal(removed: readonly ShownItem[]): Notice {
     const [first] = removed;
     const what =
       first && removed.length === 1 ? quoted(first.view.name) : `${removed.length.toLocaleString("en")} items`;

@@ -7,21 +7,21 @@ export const filters = ["all", "open", "done"] as const;
 export type Filter = (typeof filters)[number];
 
 /** An item of the list, with its exact text and what the page shows of it. The same object until the item changes. */
-export interface ListedItem {
+export interface ShownItem {
   readonly id: string;
   readonly json: string;
   readonly view: ItemView;
 }
 
 export interface ListView {
-  readonly shown: readonly ListedItem[];
+  readonly shown: readonly ShownItem[];
   /** For each filter, the number of items that match the search. */
   readonly counts: Readonly<Record<Filter, number>>;
 }
 
-const read = new WeakMap<OfflineItem<string>, ListedItem>();
+const read = new WeakMap<OfflineItem<string>, ShownItem>();
 
-function listed(item: OfflineItem<string>): ListedItem {
+function listed(item: OfflineItem<string>): ShownItem {
   const known = read.get(item);
   if (known) return known;
   const { id, item: json } = item;

@@ -2,19 +2,19 @@
 
 import { useMemo } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
-import type { ListedItem } from "../list-view.ts";
+import type { ShownItem } from "../list-view.ts";
 import { Icon } from "./icons.tsx";
 
 /** What a user can do to a row. The functions stay the same, so that a row is drawn again only if its item changes. */
 export interface RowActions {
-  readonly onDone: (item: ListedItem, done: boolean) => void;
+  readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onEdit: (id: string) => void;
-  readonly onDelete: (item: ListedItem) => void;
+  readonly onDelete: (item: ShownItem) => void;
   readonly onDecide: (id: string) => void;
 }
 
 interface ItemRowProps {
-  readonly item: ListedItem;
+  readonly item: ShownItem;
   readonly state: PendingEdit<string>["state"] | undefined;
   readonly readOnly: boolean;
   readonly actions: RowActions;

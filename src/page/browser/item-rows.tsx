@@ -3,30 +3,30 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
-import type { ListedItem } from "../list-view.ts";
+import type { ShownItem } from "../list-view.ts";
 import { ItemRow, type RowActions } from "./item-row.tsx";
 
-interface ItemListProps {
-  readonly items: readonly ListedItem[];
+interface ItemRowsProps {
+  readonly items: readonly ShownItem[];
   readonly states: ReadonlyMap<string, PendingEdit<string>["state"]>;
   readonly readOnly: boolean;
   readonly actions: RowActions;
   /** An item that is drawn and scrolled to, because the user has just added it. */
   readonly addedId: string | undefined;
   /** Deletes the done items among those that are shown. */
-  readonly onDeleteDone: (items: readonly ListedItem[]) => void;
+  readonly onDeleteDone: (items: readonly ShownItem[]) => void;
 }
 
 /** Where the focus was when a key changed the list. */
 interface Place {
   readonly index: number;
   readonly control: string;
-  readonly items: readonly ListedItem[];
+  readonly items: readonly ShownItem[];
 }
 
 const drawnMax = 300;
 
-export function ItemList({ items, states, readOnly, actions, addedId, onDeleteDone }: ItemListProps) {
+export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDone }: ItemRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [drawsAll, setDrawsAll] = useState(false);
   const drawn = drawsAll ? items : items.filter(({ id }, index) => index < drawnMax || id === addedId);

@@ -7,7 +7,7 @@ import { type Credentials, jsonText, TodoClient } from "../../client/index.ts";
 import { OfflineList } from "../../client/offline.ts";
 import { credentialProblem } from "../credential-check.ts";
 import { listPath, type PageSettings, settingsMetaName } from "../page-settings.ts";
-import { App } from "./app.tsx";
+import { Page } from "./page.tsx";
 
 function readSettings(): PageSettings {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
@@ -49,4 +49,4 @@ addEventListener("beforeunload", (event) => {
 });
 
 const root = document.getElementById("page");
-if (root) render(<App list={list} settings={settings} onSignIn={signIn} />, root);
+if (root) render(<Page list={list} settings={settings} onSignIn={signIn} />, root);

@@ -17,15 +17,15 @@ import { ConnectPanel } from "./connect-panel.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Header } from "./header.tsx";
 import { ItemEditor } from "./item-editor.tsx";
-import { ItemList } from "./item-list.tsx";
 import type { RowActions } from "./item-row.tsx";
+import { ItemRows } from "./item-rows.tsx";
 import { NoticeView } from "./notice.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 import { StatusLineView } from "./status-line.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { useList } from "./use-list.ts";
 
-interface AppProps {
+interface PageProps {
   readonly list: OfflineList<string>;
   readonly settings: PageSettings;
   /** Returns why the sign-in failed. */
@@ -37,7 +37,7 @@ type Opened =
   | { readonly kind: "editor"; readonly id: string; readonly json: string; readonly draft: FormEdits }
   | { readonly kind: "conflict"; readonly id: string };
 
-export function App({ list, settings, onSignIn }: AppProps) {
+export function Page({ list, settings, onSignIn }: PageProps) {
   const snapshot = useList(list);
   const { items, pending, status } = snapshot;
   const [filter, setFilter] = useState<Filter>("all");
@@ -126,7 +126,7 @@ export function App({ list, settings, onSignIn }: AppProps) {
             )}
             <Toolbar filter={filter} onFilter={setFilter} search={search} onSearch={setSearch} counts={counts} />
             {shown.length > 0 ? (
-              <ItemList
+              <ItemRows
                 items={shown}
                 states={states}
                 readOnly={readOnly}

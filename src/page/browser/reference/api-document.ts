@@ -31,7 +31,7 @@ export interface Response {
   readonly content?: Content;
 }
 
-export interface Operation {
+export interface ListedOperation {
   readonly path: string;
   readonly method: string;
   readonly operationId: string;
@@ -49,7 +49,7 @@ export interface ApiDocument {
   readonly info: { readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ListedOperation[];
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly examples: Readonly<
@@ -63,7 +63,7 @@ export async function fetchDocument(): Promise<ApiDocument> {
   if (!response.ok) throw new Error(`the description returned status ${response.status}`);
   const source = await response.json();
   const { paths, ...document } = resolved(source, source) as ApiDocument & {
-    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+    readonly paths: Readonly<Record<string, Readonly<Record<string, ListedOperation>>>>;
   };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
@@ -87,7 +87,10 @@ function resolved(part: unknown, source: unknown): unknown {
  * The form of an operation with the ID in the path, if the operation itself has it in the body. The reference shows it
  * folded, with the operation.
  */
-export function alternativeOf({ operations }: ApiDocument, { operationId }: Operation): Operation | undefined {
+export function alternativeOf(
+  { operations }: ApiDocument,
+  { operationId }: ListedOperation,
+): ListedOperation | undefined {
   return operations.find((other) => other.operationId === `${operationId}At`);
 }
 
@@ -107,6 +110,6 @@ export function exampleIdOf({ operations }: ApiDocument): string {
 }
 
 /** An example as a reader sees it. */
-export function textOf(value: unknown): string {
+export function exampleText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
 }

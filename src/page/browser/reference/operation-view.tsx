@@ -4,7 +4,7 @@ import type { Credentials } from "../../../client/basic.ts";
 import { atBase } from "../../../description/code-samples.ts";
 import { CodeTabs } from "../code-tabs.tsx";
 import { Copyable } from "../copyable.tsx";
-import { alternativeOf, type Content, isRare, type Operation, textOf } from "./api-document.ts";
+import { alternativeOf, type Content, exampleText, isRare, type ListedOperation } from "./api-document.ts";
 import { Inline, Name, Prose, useDocument } from "./prose.tsx";
 import { SchemaType } from "./schema-view.tsx";
 import { type TriedItem, TryForm } from "./try-form.tsx";
@@ -16,7 +16,7 @@ interface ReaderChoices extends TriedItem {
   readonly onLanguage: (language: string) => void;
 }
 
-export function OperationView({ operation, choices }: { operation: Operation; choices: ReaderChoices }) {
+export function OperationView({ operation, choices }: { operation: ListedOperation; choices: ReaderChoices }) {
   const document = useDocument();
   const { operationId, summary, description, security, parameters = [], requestBody } = operation;
   const alternative = alternativeOf(document, operation);
@@ -86,7 +86,7 @@ export function pageAddress(): string {
   return new URL(".", document.baseURI).href;
 }
 
-function Route({ operation: { method, path } }: { operation: Operation }) {
+function Route({ operation: { method, path } }: { operation: ListedOperation }) {
   return (
     <>
       <code data-method={method}>{method}</code> <code>{path}</code>
@@ -95,7 +95,7 @@ function Route({ operation: { method, path } }: { operation: Operation }) {
 }
 
 /** What the operation returns. The errors that any request may meet are in the table of errors only. */
-function Responses({ operation }: { operation: Operation }) {
+function Responses({ operation }: { operation: ListedOperation }) {
   const document = useDocument();
   const responses = Object.entries(operation.responses).filter(
     ([status, response]) => !isRare(document, status, response),
@@ -139,7 +139,7 @@ function ContentView({ content }: { content: Content }) {
         <code>{mediaType}</code> {schema && <SchemaType schema={schema} />}
       </p>
       {Object.entries(examples).map(([name, { summary = "Example", value }]) => (
-        <Copyable key={name} label={summary} text={textOf(value)} />
+        <Copyable key={name} label={summary} text={exampleText(value)} />
       ))}
     </div>
   ));

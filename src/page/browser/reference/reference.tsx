@@ -8,7 +8,7 @@ import { CodeTabs } from "../code-tabs.tsx";
 import { Copyable } from "../copyable.tsx";
 import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
-import { type ApiDocument, alternativeOf, exampleIdOf, type Operation, textOf } from "./api-document.ts";
+import { type ApiDocument, alternativeOf, exampleIdOf, exampleText, type ListedOperation } from "./api-document.ts";
 import { OperationView, pageAddress } from "./operation-view.tsx";
 import { DocumentContext, Name, Prose } from "./prose.tsx";
 import { Schemas } from "./schema-view.tsx";
@@ -131,11 +131,11 @@ export function Reference({ document: description }: { document: ApiDocument }) 
 }
 
 /** The first operation as curl sends it, and its response. */
-function FirstExchange({ document, operation }: { document: ApiDocument; operation: Operation | undefined }) {
+function FirstExchange({ document, operation }: { document: ApiDocument; operation: ListedOperation | undefined }) {
   const { headers = {}, content = {} } = operation?.responses["200"] ?? {};
   const [[mediaType, { examples = {} }] = ["", {}]] = Object.entries(content);
   const lines = ["ETag", "X-Total-Count"].map((name) => `${name}: ${headers[name]?.example}`);
-  const body = textOf(Object.values(examples)[0]?.value);
+  const body = exampleText(Object.values(examples)[0]?.value);
   const request = atBase(operation?.["x-codeSamples"][0]?.source ?? "", document, pageAddress());
   return (
     <>

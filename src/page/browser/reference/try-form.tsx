@@ -4,7 +4,7 @@
 import { useRef, useState } from "preact/hooks";
 import { basic, type Credentials } from "../../../client/basic.ts";
 import { Copyable } from "../copyable.tsx";
-import { exampleIdOf, type Operation, textOf } from "./api-document.ts";
+import { exampleIdOf, exampleText, type ListedOperation } from "./api-document.ts";
 import { useDocument } from "./prose.tsx";
 
 export interface TriedItem {
@@ -14,7 +14,7 @@ export interface TriedItem {
 }
 
 interface TryFormProps extends TriedItem {
-  readonly operation: Operation;
+  readonly operation: ListedOperation;
   readonly credentials: Credentials;
 }
 
@@ -97,7 +97,7 @@ export function TryForm({ operation, credentials, itemId, onCreated }: TryFormPr
             class="json"
             name="body"
             rows={6}
-            defaultValue={textOf(example.value).replaceAll(exampleId, id)}
+            defaultValue={exampleText(example.value).replaceAll(exampleId, id)}
             spellcheck={false}
           />
         </label>
