@@ -12,10 +12,10 @@ import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import type { Command } from "./command-line/command.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
 import { settingFlags } from "./command-line/setting-flags.ts";
-import { checks, type Finding, fail, warn } from "./doctor/checks.ts";
+import { checks, type DoctorFinding, fail, warn } from "./doctor/checks.ts";
 import { connectionVariables } from "./service/connection-flags.ts";
 
-interface AreaFinding extends Finding {
+interface AreaFinding extends DoctorFinding {
   readonly area: string;
 }
 
@@ -58,7 +58,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
 
 function table(findings: readonly AreaFinding[]): string {
   const colours = { pass: "green", warn: "yellow", fail: "red" } as const;
-  const count = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict).length;
+  const count = (verdict: DoctorFinding["verdict"]) => findings.filter((finding) => finding.verdict === verdict).length;
   const rows = labelledRows(
     findings.map(({ area, verdict, text, hint }) => [
       `${verdict}  ${area}`,

@@ -32,6 +32,15 @@ test("what commands share, in the folders of commands/, imports no command", () 
   expect(upward).toEqual([]);
 });
 
+test("every exported name is exported by one file only", () => {
+  const declared = /^export (?:async )?(?:class|interface|type|function\*?|const) (\w+)/gm;
+  const names = [...sources].flatMap(([path, text]) =>
+    [...text.matchAll(declared)].map(([, name]) => ({ name, path })),
+  );
+  const shared = [...Map.groupBy(names, ({ name }) => name)].filter(([, files]) => files.length > 1);
+  expect(Object.fromEntries(shared)).toEqual({ command: expect.anything() });
+});
+
 test("every room in the list of walls has files", () => {
   const used = new Set([...sources.keys()].map(roomOf));
   expect(Object.keys(rooms).filter((room) => !used.has(room))).toEqual([]);

@@ -17,7 +17,7 @@ import { followLink } from "../files/target-file.ts";
 import { checkStore, damagedAdvice } from "../stores/check-store.ts";
 import { describeStore, type KeptStore } from "../stores/store-setting.ts";
 
-export interface Finding {
+export interface DoctorFinding {
   readonly verdict: "pass" | "warn" | "fail";
   readonly text: string;
   /** What to do. A finding with the verdict "pass" has no hint. */
@@ -25,14 +25,14 @@ export interface Finding {
 }
 
 /** `args` are the words on the command line, without --json. */
-type Check = (settings: Settings, args: readonly string[]) => Iterable<Finding> | AsyncIterable<Finding>;
+type Check = (settings: Settings, args: readonly string[]) => Iterable<DoctorFinding> | AsyncIterable<DoctorFinding>;
 
-const pass = (text: string): Finding => ({ verdict: "pass", text });
-export const warn = (text: string, hint: string): Finding => ({ verdict: "warn", text, hint });
-export const fail = (text: string, hint: string): Finding => ({ verdict: "fail", text, hint });
+const pass = (text: string): DoctorFinding => ({ verdict: "pass", text });
+export const warn = (text: string, hint: string): DoctorFinding => ({ verdict: "warn", text, hint });
+export const fail = (text: string, hint: string): DoctorFinding => ({ verdict: "fail", text, hint });
 
 /** Settings that are valid, but dangerous, and whether anybody can sign in. */
-function* checkSettings(settings: Settings): Generator<Finding> {
+function* checkSettings(settings: Settings): Generator<DoctorFinding> {
   const { host, auth, users, readOnly, demo } = settings;
   for (const { text, hint } of dangers(settings)) yield warn(text, hint);
   if (auth === "off" && !readOnly && !demo && !isLoopback(host))
@@ -45,7 +45,7 @@ function* checkSettings(settings: Settings): Generator<Finding> {
 }
 
 /** Can the store be opened and written, is its content sound, and would a power failure lose anything? */
-async function* checkTheStore({ store, demo, readOnly }: Settings): AsyncGenerator<Finding> {
+async function* checkTheStore({ store, demo, readOnly }: Settings): AsyncGenerator<DoctorFinding> {
   if (demo) return;
   if (store.engine === "memory")
     yield warn("memory: the items end with the service", "keep them with --store sqlite:PATH");
@@ -53,7 +53,7 @@ async function* checkTheStore({ store, demo, readOnly }: Settings): AsyncGenerat
   else yield* checkFile(followLink(store.path), readOnly);
 }
 
-async function* checkFile(path: string, readOnly: boolean): AsyncGenerator<Finding> {
+async function* checkFile(path: string, readOnly: boolean): AsyncGenerator<DoctorFinding> {
   const folder = dirname(resolve(path));
   // SQLite makes its log beside the file, so the folder must be writable too.
   for (const place of readOnly ? [] : [folder, path].filter(existsSync))
@@ -69,7 +69,9 @@ async function* checkFile(path: string, readOnly: boolean): AsyncGenerator<Findi
   else yield pass(`${path}: it is made at the first start`);
 }
 
-async function* checkPostgres(store: Extract<KeptStore, { readonly engine: "postgres" }>): AsyncGenerator<Finding> {
+async function* checkPostgres(
+  store: Extract<KeptStore, { readonly engine: "postgres" }>,
+): AsyncGenerator<DoctorFinding> {
   const condition = await readCondition(store);
   const { serverVersion, fsync, synchronousCommit, synchronousStandbys, standbys } = condition;
   yield condition.hasStore ? await soundness(store) : pass("the tables are made at the first start");
@@ -86,14 +88,14 @@ async function* checkPostgres(store: Extract<KeptStore, { readonly engine: "post
 }
 
 /** `todoitems check` checks the content in the same way. */
-async function soundness(store: KeptStore): Promise<Finding> {
+async function soundness(store: KeptStore): Promise<DoctorFinding> {
   const { items, findings } = await checkStore(store);
   if (findings.length > 0) return fail(`${describeStore(store)}: ${findings.join("; ")}`, damagedAdvice());
   return pass(`${describeStore(store)}: sound, ${countOf(items)}`);
 }
 
 /** May other users of this machine read or change the files that hold secrets, or see the database's password? */
-function* checkSecrets({ users, tlsKey, store }: Settings, args: readonly string[]): Generator<Finding> {
+function* checkSecrets({ users, tlsKey, store }: Settings, args: readonly string[]): Generator<DoctorFinding> {
   if (store.engine === "postgres" && store.password !== undefined && args.some((word) => word.includes("://")))
     yield warn(
       "the password of the database is an argument, which other users of this machine can see",
@@ -108,7 +110,7 @@ const dayMs = 86_400_000;
 const renewalDays = 21;
 
 /** Can the certificate for HTTPS be used, and for how long? */
-function* checkCertificate({ httpsPort, tlsCert, tlsKey }: Settings): Generator<Finding> {
+function* checkCertificate({ httpsPort, tlsCert, tlsKey }: Settings): Generator<DoctorFinding> {
   if (httpsPort === undefined) return;
   if (tlsCert === undefined || tlsKey === undefined) {
     yield warn(

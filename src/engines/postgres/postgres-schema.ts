@@ -3,7 +3,7 @@
 
 import { StoreError } from "../../collection/engine.ts";
 import { type PostgresSession, type Sql, withTimeout } from "./postgres-session.ts";
-import { createTables, schemaVersion } from "./postgres-tables.ts";
+import { schemaVersion, tableDefinitions } from "./postgres-tables.ts";
 
 /** The number of the lock under which tables are made. Any number will do, but it must never change. ASCII "todo". */
 const creationLock = 0x746f646f;
@@ -24,7 +24,7 @@ async function prepare(sql: Sql): Promise<void> {
     await sql`set local lock_timeout = 0`;
     await sql`select pg_advisory_xact_lock(${creationLock})`;
     // Look again: another instance may have made the tables while this one waited for the lock.
-    if (!(await hasTables(sql))) await sql.unsafe(createTables);
+    if (!(await hasTables(sql))) await sql.unsafe(tableDefinitions);
     await sql`commit`;
   }
   await requireStore(sql);

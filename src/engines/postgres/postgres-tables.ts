@@ -4,7 +4,7 @@
 /** The number of this schema. A store with another number was made by a development version, and is refused. */
 export const schemaVersion = 3;
 
-export const createTables = `
+export const tableDefinitions = `
 CREATE SCHEMA IF NOT EXISTS todoitems;
 -- One row, the clock. Every commit locks this row first, so commits happen one after the other.
 CREATE TABLE todoitems.store (
