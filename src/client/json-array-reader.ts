@@ -23,7 +23,7 @@ export class JsonArrayReader {
       if (this.#depth === 0) {
         const open = this.#text.indexOf("{", start);
         if (open < 0) break;
-        this.#expect(this.#count === 0 ? "[" : ",", this.#text.slice(start, open));
+        this.#expect(this.#count === 0 ? "[" : ",", start, open);
         start = open;
         this.#at = open;
       }
@@ -39,14 +39,15 @@ export class JsonArrayReader {
   /** Call this after the last text. It throws if the array is not complete. */
   finish(): void {
     if (this.#depth > 0) throw new NotAnArrayError(`it ends inside item ${this.#count + 1}`);
-    this.#expect(this.#count === 0 ? "[]" : "]", this.#text);
+    this.#expect(this.#count === 0 ? "[]" : "]");
   }
 
   /** Checks what is before the first object, between two objects, or after the last one. */
-  #expect(wanted: string, found: string): void {
-    if (found.replace(/\s/g, "") === wanted) return;
+  #expect(wanted: string, start = 0, end = this.#text.length): void {
+    if (this.#text.slice(start, end).replace(/\s/g, "") === wanted) return;
+    const found = this.#text.slice(start).trim().slice(0, 20);
     const place = this.#count === 0 ? "an array of objects at the beginning" : `${wanted} after item ${this.#count}`;
-    throw new NotAnArrayError(`expected ${place}, found ${JSON.stringify(found.trim().slice(0, 20))}`);
+    throw new NotAnArrayError(`expected ${place}, found ${JSON.stringify(found)}`);
   }
 
   /** Goes to the end of the object. Returns false if the object continues. */

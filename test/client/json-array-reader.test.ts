@@ -49,13 +49,13 @@ describe("JsonArrayReader", () => {
 
   const refused: Readonly<Record<string, string>> = {
     "": 'expected an array of objects at the beginning, found ""',
-    "{}": 'at the beginning, found ""',
+    "{}": 'at the beginning, found "{}"',
     "[": 'at the beginning, found "["',
     "[{}": 'expected ] after item 1, found ""',
     '[{"a":"': "it ends inside item 1",
     "[{},]": 'after item 1, found ",]"',
-    "[,{}]": 'at the beginning, found "[,"',
-    "[{}{}]": 'expected , after item 1, found ""',
+    "[,{}]": 'at the beginning, found "[,{}]"',
+    "[{}{}]": 'expected , after item 1, found "{}]"',
     "[1]": 'at the beginning, found "[1]"',
     "[{}]]": 'after item 1, found "]]"',
     "<html>": 'expected an array of objects at the beginning, found "<html>"',

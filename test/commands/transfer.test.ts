@@ -128,7 +128,11 @@ describe("import", () => {
   });
 
   for (const [name, text, message] of [
-    ["one.json", '{"Name":"milk"}', "one.json is not a list of items: "],
+    [
+      "one.json",
+      '{"Name":"milk"}',
+      'one.json is not a list of items: expected an array of objects at the beginning, found "{\\"Name\\":',
+    ],
     ["broken.json", '[{"Name":"milk"},{"Name":}]', "broken.json, item 2: "],
     ["broken.ndjson", '{"a":1}\n\n{"a"}\n', "broken.ndjson, line 3: "],
     ["latin.csv", new Uint8Array([0x4e, 0x0a, 0xff]), "latin.csv is not UTF-8 text"],
