@@ -107,8 +107,8 @@ describe("an ID", () => {
     ),
   );
 
-  test("may be a whole ID, a beginning in any letter case, or an exact name", async () => {
-    for (const word of ["ABCD1111-0000-4000-8000-000000000000", "AbCd1", "Buy milk"])
+  test("may be a whole ID, a beginning of one, or a name, each in any letter case", async () => {
+    for (const word of ["ABCD1111-0000-4000-8000-000000000000", "AbCd1", "Buy milk", "buy MILK"])
       expect(await run("show", word)).toMatch(/Name {2}Buy milk\n$/);
   });
 
@@ -116,6 +116,7 @@ describe("an ID", () => {
     for (const [word, ...both] of [
       ["abcd", "abcd1111", "abcd2222"],
       ["Call Bob", "abcd2222", "dddd3333"],
+      ["call bob", "abcd2222", "dddd3333"],
       ["dddd", "dddd3333", "eeee4444"],
     ] as const) {
       const { exitCode, stderr } = await failure("remove", "Buy milk", word);
@@ -126,10 +127,16 @@ describe("an ID", () => {
   });
 
   test("that no item has is named, and nothing is changed", async () => {
-    for (const word of ["Buy", "buy milk", ids.one, "ffff"])
+    for (const word of ["Buy", ids.one, "ffff"])
       expect(await failure("remove", "Buy milk", word)).toEqual({ exitCode: 1, stderr: expect.stringContaining(word) });
     expect((await failure("show", "")).exitCode).toBe(2);
     expect(JSON.parse(await stored())).toHaveLength(4);
+  });
+
+  test("that is the exact name of one item is that item, even if another name differs only in letter case", async () => {
+    await commandLine.store(item(ids.one, '"Name":"buy milk"'));
+    expect(await run("rm", "buy milk")).toBe("Removed: buy milk (11111111)\n");
+    expect(await run("rm", "BUY MILK")).toBe("Removed: Buy milk (abcd1111)\n");
   });
 
   test("that is given twice counts once", async () => {

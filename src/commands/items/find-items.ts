@@ -1,4 +1,4 @@
-// Finds the items that a user names: by an ID, by the beginning of one, or by the exact name.
+// Finds the items that a user names: by an ID, by the beginning of one, or by the name.
 
 import type { Stored } from "../../client/client-options.ts";
 import { idOf } from "../../client/item-text.ts";
@@ -14,7 +14,7 @@ import { nameOf } from "./fields.ts";
 const longestId = 36;
 
 export const idNotes =
-  "ID is an ID, the beginning of one, or the exact name of an item. If two items match, nothing is changed.";
+  "ID is an ID, the beginning of one, or the whole name of an item. If two items match, nothing is changed.";
 
 /**
  * All items that the user names, each of them once. Throws if one of them is missing or not clear, so that a command
@@ -26,19 +26,25 @@ export async function findItems(client: TodoClient<string>, words: readonly stri
   return Array.fromAsync(new Map(ids.map((id) => [idKey(id), id])).values(), (id) => client.get(id));
 }
 
-/** The ID of the only item whose ID begins with this word, or whose name it is. */
+/**
+ * The ID of the only item whose ID begins with this word, or whose name it is. If there is none, the letter case of the
+ * name does not count.
+ */
 function idIn(items: readonly string[], word: string): string {
   const start = word.toLowerCase();
   if (start === "") throw new UsageError("The ID is empty. Give an item's ID, the beginning of it, or its name.");
-  const matches = items.filter(
-    (json) => idOf(json)?.toLowerCase().startsWith(start) || knownFields(scanObject(json)).name === word,
-  );
+  const exact = items.filter((json) => idOf(json)?.toLowerCase().startsWith(start) || plainName(json) === word);
+  const matches = exact.length > 0 ? exact : items.filter((json) => plainName(json).toLowerCase() === start);
   const [only] = matches;
   if (only === undefined)
     throw new CommandError(`No item has the name ${word}, or an ID that begins with it. Nothing was changed.`);
   if (matches.length === 1) return idOf(only) ?? "";
   const shown = matches.slice(0, 5).map((json) => `  ${printable(idOf(json) ?? "")}  ${nameOf(json)}`.trimEnd());
   throw new UsageError([`${countOf(matches.length)} match ${word}. Give more of the ID:`, ...shown].join("\n"));
+}
+
+function plainName(json: string): string {
+  return knownFields(scanObject(json)).name;
 }
 
 /** How many characters of these IDs tell all of them apart: at least four. */
