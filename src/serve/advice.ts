@@ -11,7 +11,8 @@ const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
     `. See what is damaged with "${asTyped(`check ${asWord(path)}`)}", then restore a backup with "${asTyped("restore FILE --force")}".`,
   "in doubt": (path) =>
     `. Put the right files back and start again, or go on with this file alone: ${asTyped(`accept ${asWord(path)}`)}${existsSync(`${path}-wal`) ? " (--with-log if the log belongs to it)" : ""}`,
-  "in use": () => "; stop it first, or let several instances share a PostgreSQL database (--store postgres://…)",
+  "in use": () =>
+    "; it is probably todoitems itself. Stop it first, name another file with --store, or let several instances share a PostgreSQL database (--store postgres://…)",
   "not ours": () => ". Choose another file with --store sqlite:PATH",
   "not writable": () => ". Give this user write access to the file and its folder, or start with --read-only.",
 };

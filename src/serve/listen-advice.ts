@@ -50,7 +50,7 @@ function advice(host: string, port: number, flag: PortFlag, error: unknown): str
     return `${host} is not an address of this machine${orTaken}. Choose one with --host: localhost for this machine only, 0.0.0.0 for the network.`;
   }
   if (code === "EADDRINUSE") {
-    return `Port ${port} on ${host} is in use by another program. Choose another with ${flag}, or let the system pick one with ${flag} 0.`;
+    return `Port ${port} on ${host} is in use by another program, or by todoitems itself. Choose another with ${flag}, or let the system pick one with ${flag} 0.`;
   }
   if (code === "EACCES") return `This user may not listen on port ${port}. Choose one above 1023 with ${flag}.`;
   return `Port ${port} on ${host} cannot be listened on: ${error instanceof Error ? error.message : error}.`;

@@ -21,7 +21,9 @@ test("if a port is in use, the error names it and the flag that sets another", a
   const server = start("127.0.0.1", 0);
   const again = () => start("127.0.0.1", server.port);
   expect(again).toThrow(ListenError);
-  expect(again).toThrow(`Port ${server.port} on 127.0.0.1 is in use by another program. Choose another with --port`);
+  expect(again).toThrow(
+    `Port ${server.port} on 127.0.0.1 is in use by another program, or by todoitems itself. Choose another`,
+  );
   const result = readSettings(["--host", "127.0.0.1", "--port", "0", "--https-port", String(server.port)], {});
   if ("problems" in result) throw new Error(result.problems.join());
   expect(() => checkPortsAreFree(result.settings)).toThrow("Choose another with --https-port");
@@ -34,7 +36,9 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const taken = start("127.0.0.2", 0);
     const both = ["127.0.0.1", "127.0.0.2"];
-    expect(() => startOn(both, taken.port)).toThrow(`Port ${taken.port} on 127.0.0.2 is in use by another program.`);
+    expect(() => startOn(both, taken.port)).toThrow(
+      `Port ${taken.port} on 127.0.0.2 is in use by another program, or by todoitems itself.`,
+    );
     await start("127.0.0.1", taken.port).stop(0);
     await taken.stop(0);
   },

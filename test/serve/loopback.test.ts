@@ -56,7 +56,7 @@ describe.skipIf(addressesOf("localhost").length === 1)("both loopback addresses"
     const port = String(taken.port);
     const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, ...memory] });
     expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(`Port ${port} on ::1 is in use by another program. Choose another with --port`);
+    expect(stderr).toContain(`Port ${port} on ::1 is in use by another program, or by todoitems itself.`);
   });
 
   test("HTTPS is served on both addresses, with a certificate for both", async () => {

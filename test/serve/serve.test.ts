@@ -58,7 +58,7 @@ describe("starting", () => {
     const { exitCode, stdout, stderr } = await runProgram("serve", { args: ["--port", port, "--store", "memory:"] });
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      `Port ${port} on 127.0.0.1 is in use by another program. Choose another with --port, or let the system pick one with --port 0.`,
+      `Port ${port} on 127.0.0.1 is in use by another program, or by todoitems itself. Choose another with --port, or let the system pick one with --port 0.`,
     );
     expect(stdout).toBe("");
   });

@@ -235,7 +235,9 @@ describe("restore", () => {
     const restore = (...flags: string[]) => run("restore", ["copy.db", "--store", sqlite("store.db"), ...flags]);
     expect(await restore("--force")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("has this store open"),
+      stderr: expect.stringContaining(
+        "has this store open; it is probably todoitems itself. Stop it first, name another",
+      ),
     });
     await create(service, item(five));
     await service.stop();
