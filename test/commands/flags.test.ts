@@ -54,6 +54,9 @@ describe("a mistake is a usage error, and says what was meant", () => {
     [["lsit"], "There is no command lsit. Did you mean todoitems list?"],
     [["xyzzy"], "There is no command xyzzy. For a list of commands: todoitems help"],
     [["help", "lsit"], "Did you mean todoitems list?"],
+    [["help", "nope"], "There is no command nope. For a list of commands: todoitems help"],
+    [["-u", "ann", "add", "x"], "Flags go after the command, as in todoitems add -u …"],
+    [["--port", "80", "--demo", "serve"], "Flags go after the command, as in todoitems serve --port …"],
     [["--prot", "80"], "--prot: there is no such flag; did you mean --port?"],
     [["list", "--serch", "x"], "--serch: there is no such flag; did you mean --search?"],
     [["list", "-open"], "-open: there is no such flag; did you mean --open?"],
@@ -78,7 +81,8 @@ describe("a mistake is a usage error, and says what was meant", () => {
         stderr: expect.stringContaining(message),
       });
       expect(stderr).not.toContain("secret");
-      if (commandNames.includes(words[0])) expect(stderr).toEndWith(`For help: todoitems help ${words[0]}\n`);
+      if (words[0] === "help") expect(stderr).not.toContain("help help");
+      else if (commandNames.includes(words[0])) expect(stderr).toEndWith(`For help: todoitems help ${words[0]}\n`);
     });
 
   test("all mistakes are named at once", async () => {

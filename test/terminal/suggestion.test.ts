@@ -16,5 +16,5 @@ for (const [typed, meant] of Object.entries({
   test(`${typed} was meant as ${meant}`, () => expect(closest(typed, words)).toBe(meant));
 
 test("nothing is suggested for a word that resembles none", () => {
-  for (const typed of ["", "x", "frobnicate", "--nothing"]) expect(closest(typed, words)).toBeUndefined();
+  for (const typed of ["", "x", "frobnicate", "--nothing", "dad"]) expect(closest(typed, words)).toBeUndefined();
 });
