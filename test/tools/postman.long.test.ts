@@ -44,10 +44,19 @@ async function statuses(mode: "Example" | "Schema"): Promise<Map<string, number 
   return new Map(executions.map(({ item, response }) => [item.name, response?.code]));
 }
 
-test("Postman, with the values of the examples: no request is answered with 400 or 412", async () => {
-  const found = await statuses("Example");
-  expect(found.size).toBe(10);
-  expect([...found].filter(([, status]) => status === undefined || [400, 412].includes(status))).toEqual([]);
+test("Postman, with the values of the examples: all succeed, but for a second create of the same item", async () => {
+  expect([...(await statuses("Example"))]).toEqual([
+    ["List all items", 200],
+    ["Create an item", 201],
+    ["Replace an item", 204],
+    ["Read one item", 200],
+    ["Create an item at a path", 409],
+    ["Replace the item at a path", 204],
+    ["Delete an item", 204],
+    ["Read the changes since a token", 200],
+    ["Liveness", 200],
+    ["Readiness", 200],
+  ]);
 });
 
 test("Postman, with values that it makes from the schemas: list, create and health succeed", async () => {
