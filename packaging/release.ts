@@ -9,6 +9,8 @@ import manifest from "../package.json";
 const project = join(import.meta.dir, "..");
 const folder = join(project, "release");
 const { version } = manifest;
+/** Both know the same commands. build.sh prefers buildah, too. */
+const imageTool = Bun.which("buildah") ? "buildah" : "podman";
 
 interface Step {
   readonly name: string;
@@ -26,13 +28,14 @@ const steps: readonly Step[] = [
   {
     name: "debian",
     run() {
-      for (const [platform, architecture] of [
-        ["x64", "amd64"],
-        ["arm64", "arm64"],
-      ] as const) {
-        const executable = join(folder, `todoitems-linux-${platform}`);
-        if (existsSync(executable)) runScript("packaging/build-deb.ts", executable, architecture);
-      }
+      const executables = [
+        { architecture: "amd64", executable: join(folder, "todoitems-linux-x64") },
+        { architecture: "arm64", executable: join(folder, "todoitems-linux-arm64") },
+      ].filter(({ executable }) => existsSync(executable));
+      if (executables.length === 0)
+        throw new Error("there is no executable for Linux in release/. Build one first: docs/install.md says how");
+      for (const { architecture, executable } of executables)
+        runScript("packaging/build-deb.ts", executable, architecture);
     },
   },
   {
@@ -40,7 +43,7 @@ const steps: readonly Step[] = [
     run() {
       run("packaging/container/build.sh");
       const archive = join(folder, `todoitems-${version}-container-${process.arch}.tar`);
-      run("buildah", "push", `todoitems:${version}`, `docker-archive:${archive}:todoitems:${version}`);
+      run(imageTool, "push", `todoitems:${version}`, `docker-archive:${archive}:todoitems:${version}`);
     },
   },
   {
@@ -137,4 +140,4 @@ ${named.length === 0 ? "Everything is" : `Without ${named.join(" and ")}, what w
   git tag --sign v${version} && git push origin v${version}
 ${tarballs.map((name) => `  npm publish --provenance release/${name}`).join("\n")}
   upload the other files of release/ to the release of that tag
-  buildah push todoitems:${version} docker://REGISTRY/todoitems:${version}`);
+  ${imageTool} push todoitems:${version} docker://REGISTRY/todoitems:${version}`);
