@@ -2,9 +2,11 @@
 // complete, every decision is named by code, and every npm script that a document names exists.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../../package.json";
+import { commandNames } from "../../src/commands/command-list.ts";
+import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { projectFolder } from "../program.ts";
 import { anchorsOf, linksOf, markdownFiles, readDocument } from "./markdown.ts";
 
@@ -22,6 +24,29 @@ describe("the documents", () => {
     );
     expect(documents.length).toBeGreaterThan(20);
     expect(dead).toEqual([]);
+  });
+
+  test("commands are written as a clone needs them, with npx, but for a program that was installed", () => {
+    const installed = ["docs/install.md", "docs/architecture.md", "docs/evidence.md", "CHANGELOG.md"];
+    const command = new RegExp(`(?<!npx )(?<![\\w/])todoitems (${commandNames.join("|")})\\b[^\\n]*`, "g");
+    const bare = documents
+      .filter((document) => !installed.includes(document) && !document.startsWith("docs/decisions/"))
+      .flatMap((document) => [...readDocument(document).matchAll(command)].map(([text]) => `${document}: ${text}`));
+    expect(bare).toEqual([]);
+  });
+
+  test.skipIf(Bun.which("git") === null)("git ignores every store and backup that the documents name", () => {
+    const folder = temporaryFolder();
+    copyFileSync(join(projectFolder, ".gitignore"), join(folder.path, ".gitignore"));
+    const git = (...args: string[]) => Bun.spawnSync(["git", ...args], { cwd: folder.path }).stdout.toString();
+    git("init", "--quiet");
+    const made = documents.flatMap(
+      (document) => readDocument(document).match(/(?<![\w/.])[\w-]+\.db(?:[.-][\w-]+)*/g) ?? [],
+    );
+    const ignored = git("check-ignore", ...made).split("\n");
+    folder.dispose();
+    expect(made).toContain("evening.db");
+    expect([...new Set(made)].filter((name) => !ignored.includes(name))).toEqual([]);
   });
 
   test("the index of docs/ leads to every document in that folder, and the README leads to the index", () => {

@@ -193,11 +193,10 @@ describe("docs/backups.md", () => {
           "-c",
           line
             .replace("/var/backups/todoitems", path("backups"))
+            .replace("/usr/local/bin", path("bin"))
             .replace("/var/lib/todoitems/todoitems.db", path(store)),
         ],
-        {
-          env: programEnvironment({ PATH: `${path("bin")}:${process.env["PATH"]}` }),
-        },
+        { env: programEnvironment() },
       );
     expect(cron("missing.db").exitCode).toBe(3);
     expect(readdirSync(path("backups"))).toHaveLength(20);
