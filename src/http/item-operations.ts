@@ -192,7 +192,7 @@ export class ItemOperations {
     this.#warnedOfListSize = true;
     this.#options.log(
       "warn",
-      `The list is longer than ${clientBufferBytes.toLocaleString("en")} bytes. The tutorial's Xamarin.Forms app cannot read it: raise MaxResponseContentBufferSize in its RestService.cs. Other clients are not affected.`,
+      `The list is longer than ${clientBufferBytes.toLocaleString("en")} bytes. The tutorial's Xamarin.Forms app of 2016 and 2017 cannot read it: raise MaxResponseContentBufferSize in its RestService.cs. Other clients are not affected.`,
       { listBytes: this.#collection.listBytes },
     );
   }
