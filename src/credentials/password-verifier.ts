@@ -96,11 +96,14 @@ export class PasswordVerifier {
     }
   }
 
-  async #isRight({ name, password }: NameAndPassword): Promise<boolean> {
+  async #isRight(credentials: NameAndPassword): Promise<boolean> {
+    const { name, password } = credentials;
     const users = this.#users;
     if (users.size === 0) return false;
     const hash = users.get(name);
-    return (await this.#verifyHash(password, hash ?? this.#standIn(name, users))) && hash !== undefined;
+    const isRight = await this.#verifyHash(password, hash ?? this.#standIn(name, users));
+    // The file may have been read again during the `await`. What counts is the user's line as it is now.
+    return this.#users.get(name) === hash ? isRight && hash !== undefined : this.#isRight(credentials);
   }
 
   // Response times must not reveal which names exist. So an unknown name is checked against some user's hash. Hashes

@@ -34,13 +34,17 @@ export class Access {
    * verified.
    */
   admit(request: HttpRequest): undefined | Promise<void> {
-    const { auth, mode } = this.#options;
-    if (auth && (mode === "all" || request.method !== "GET")) {
-      const verifying = auth.check(request.headers, () => this.addressOf(request));
-      if (verifying) return verifying.then(() => this.limitRate(request));
-    }
+    const verifying = this.checkCredentials(request);
+    if (verifying) return verifying.then(() => this.limitRate(request));
     this.limitRate(request);
     return undefined;
+  }
+
+  /** Like `admit`, but does not count the request. For a request that was admitted and had to wait. */
+  checkCredentials(request: HttpRequest): undefined | Promise<void> {
+    const { auth, mode } = this.#options;
+    if (!auth || (mode !== "all" && request.method === "GET")) return undefined;
+    return auth.check(request.headers, () => this.addressOf(request));
   }
 
   /**

@@ -33,10 +33,7 @@ export class BasicAuth {
    * Requests with the same credentials from the same address share one result.
    */
   readonly #verifying = new Map<string, Promise<Verification>>();
-  /**
-   * The keyed hashes of verified credentials, one for each user at most. A new set replaces this one whenever the users
-   * are replaced.
-   */
+  /** The keyed hashes of verified credentials, one for each user at most. */
   #remembered = new Set<string>();
   /** Headers with such credentials. A connection that repeats its headers passes the same object each time. */
   #seen = new WeakSet<HeaderFields>();
@@ -51,7 +48,6 @@ export class BasicAuth {
     this.#verifier.replaceUsers(users);
     this.#remembered = new Set();
     this.#seen = new WeakSet();
-    this.#verifying.clear();
   }
 
   /**
@@ -71,7 +67,6 @@ export class BasicAuth {
   }
 
   async #verify(bytes: Uint8Array, key: string, address: string): Promise<void> {
-    const remembered = this.#remembered;
     const sender = `${address} ${key}`;
     let verifying = this.#verifying.get(sender);
     if (!verifying) {
@@ -81,8 +76,7 @@ export class BasicAuth {
     const result = await verifying;
     if (result.kind === "wrong" || result.kind === "slowed") this.#onFailure?.();
     if (result.kind !== "right") throw problemOf(result);
-    // If the users were replaced during the `await`, `remembered` is the old set, and nothing reads it any more.
-    remembered.add(key);
+    this.#remembered.add(key);
   }
 }
 

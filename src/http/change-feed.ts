@@ -24,7 +24,7 @@ export interface ChangeFeedOptions {
    */
   readonly heartbeatMs: number;
   readonly limits: Limits;
-  /** Knows which client a request comes from. */
+  /** Knows which client a request comes from, and whether its user may still sign in. */
   readonly access: Access;
   /** Undefined if web pages from other origins have no access. */
   readonly cors: Cors | undefined;
@@ -122,6 +122,8 @@ export class ChangeFeed {
 
   async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
     this.#refuseOtherSites(request);
+    // The users may have changed while the request's body arrived.
+    await this.#options.access.checkCredentials(request);
     const reader: Reader = {
       address: this.#options.access.addressOf(request),
       reached: undefined,

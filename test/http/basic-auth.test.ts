@@ -89,6 +89,30 @@ describe("correct credentials", () => {
     expect(await outcome(auth, ann)).toBe("CredentialsRequired");
   });
 
+  test("a user who is removed or gets another password while the password is hashed is refused, others are not", async () => {
+    for (const [users, expected] of [
+      [new Map(), "CredentialsRequired"],
+      [new Map([["ann", "hash of other"]]), "CredentialsRequired"],
+      [new Map([["ann", "hash of secret"]]), "verified"],
+    ] as const) {
+      const hashing = Promise.withResolvers<void>();
+      const started = Promise.withResolvers<void>();
+      const auth = new BasicAuth(new Map([["ann", "hash of secret"]]), {
+        verify: async (password, hash) => {
+          started.resolve();
+          await hashing.promise;
+          return hash === `hash of ${password}`;
+        },
+      });
+      const first = outcome(auth, ann);
+      await started.promise;
+      auth.replaceUsers(users);
+      const second = outcome(auth, ann);
+      hashing.resolve();
+      expect(await Promise.all([first, second])).toEqual([expected, expected]);
+    }
+  });
+
   test("correct credentials that are sent many times at once are verified once and use up no guesses", async () => {
     const auth = start();
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => outcome(auth, ann)));

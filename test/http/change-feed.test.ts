@@ -282,6 +282,23 @@ describe("access to the change feed", () => {
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
 
+  test("a user who is removed while the body of the request arrives gets 401 instead of a feed", async () => {
+    const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+    const auth = new BasicAuth(new Map([["ann", hash]]));
+    const service = await Service.on(new MemoryEngine(), { access: new Access({ mode: "all", auth }) });
+    const headers = new Map([["authorization", `Basic ${btoa("ann:secret")}`]]);
+    const send = (path: string, body: Promise<Uint8Array>) =>
+      service.app.handle({ method: "GET", path, query: "", headers, peer: "", isSecure: false, readBody: () => body });
+    expect((await send("/api/todoitems/", Promise.resolve(new Uint8Array()))).status).toBe(200);
+    const body = Promise.withResolvers<Uint8Array>();
+    const opening = send("/changes/events", body.promise);
+    auth.replaceUsers(new Map());
+    service.app.changeFeed.endAll();
+    body.resolve(new Uint8Array());
+    expect((await opening).status).toBe(401);
+    expect(service.app.changeFeed.readerCount).toBe(0);
+  });
+
   test("pages of other sites get 403, so they cannot use up the feeds of the user's own page, unless --cors allows them", async () => {
     const crossSite = { "Sec-Fetch-Site": "cross-site", Origin: "https://app.example" };
     const allowing = (...origins: string[]) => Service.on(new MemoryEngine(), { cors: new Cors(new Set(origins)) });
