@@ -12,7 +12,7 @@ import { formatToken, parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import type { Access } from "./access.ts";
 import { ChangeDocuments } from "./change-documents.ts";
-import type { Cors } from "./cors.ts";
+import { type Cors, isOwnPage } from "./cors.ts";
 import { nosniff } from "./headers.ts";
 import { Problem } from "./problem.ts";
 
@@ -153,7 +153,10 @@ export class ChangeFeed {
    * A page of another site cannot read the feed, but could keep so many feeds open that the user's own page gets none.
    */
   #refuseOtherSites({ headers }: HttpRequest): void {
-    if (headers.get("sec-fetch-site") !== "cross-site" || this.#options.cors?.allowed(headers.get("origin"))) return;
+    const origin = headers.get("origin");
+    const isForeign =
+      origin === undefined ? headers.get("sec-fetch-site") === "cross-site" : !isOwnPage(origin, headers);
+    if (!isForeign || this.#options.cors?.allowed(origin)) return;
     throw new Problem(
       "CrossSiteRefused",
       "A page of another site cannot open the change feed. To give it access, start the service with --cors and the origin of the page.",

@@ -117,7 +117,7 @@ export class RefusedPages {
  * True if the page comes from this service. Recent browsers say so in `Sec-Fetch-Site`. If that header is missing, the
  * page's origin must be `http://` or `https://`, followed by the request's `Host`.
  */
-function isOwnPage(origin: string, headers: HeaderFields): boolean {
+export function isOwnPage(origin: string, headers: HeaderFields): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== undefined) return site === "same-origin";
   const host = headers.get("host");

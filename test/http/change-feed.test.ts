@@ -320,6 +320,20 @@ describe("access to the change feed", () => {
     await expectProblem(await open.fetch("GET", "/changes/events", { headers: frame }), 403, "CrossSiteRefused");
   });
 
+  test("without Sec-Fetch-Site, which browsers send only to trustworthy addresses, the page's origin decides", async () => {
+    const open = async (origin: string, cors?: Cors) => {
+      const headers = { Host: "192.168.1.5:5000", Origin: origin };
+      const service = await Service.on(new MemoryEngine(), { cors });
+      return (await service.fetch("GET", "/changes/events", { headers })).status;
+    };
+    expect(await open("http://evil.example")).toBe(403);
+    expect(await open("http://192.168.1.5:3000")).toBe(403);
+    expect(await open("null")).toBe(403);
+    expect(await open("http://192.168.1.5:5000")).toBe(200);
+    expect(await open("http://app.example", new Cors(new Set(["http://app.example"])))).toBe(200);
+    expect(await open("http://evil.example", new Cors(new Set(["http://app.example"])))).toBe(403);
+  });
+
   test("one address may have 100 feeds open; one more gets 429 with Retry-After, until one of them ends", async () => {
     const service = await Service.on(new MemoryEngine());
     const feeds = await Promise.all(Array.from({ length: 100 }, () => openFeed(service)));
