@@ -5,6 +5,7 @@
 import type { Bookmark, Change } from "../collection/engine.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
+import { formatToken } from "../items/token.ts";
 import { Answer, type AnswerHeaders, type HttpRequest } from "../wire/message.ts";
 import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
 import { jsonHeaders } from "./headers.ts";
@@ -24,6 +25,8 @@ export class ChangeDocuments {
   readonly #collection: TodoCollection;
   readonly #fieldNames: FieldNames;
   #whole: Answer | undefined;
+  /** The changes that were sent last, or undefined as the answer if they are too long. The key is token and version. */
+  #delta: { readonly key: string; readonly answer: Answer | undefined } | undefined;
 
   constructor(collection: TodoCollection, fieldNames: FieldNames) {
     this.#collection = collection;
@@ -34,8 +37,7 @@ export class ChangeDocuments {
     await this.#collection.refresh();
     const headers = this.#headers();
     if (ifNoneMatchHits(request.headers, headers.ETag)) return new Answer(304, headers);
-    const delta = since && this.#delta(since);
-    return delta === undefined ? this.#wholeAnswer(headers) : new Answer(200, { ...jsonHeaders, ...headers }, delta);
+    return (since && this.#deltaAnswer(since, headers)) ?? this.#wholeAnswer(headers);
   }
 
   /** Returns a change as JSON. The item must be spelled as this instance sends it. */
@@ -57,9 +59,14 @@ export class ChangeDocuments {
   }
 
   /** Undefined if the changes are not known any more, or are too long. */
-  #delta(since: Bookmark): string | undefined {
-    const changes = this.#collection.changesSince(since);
-    return changes && this.#document(false, changes, deltaCharactersMax);
+  #deltaAnswer(since: Bookmark, headers: AnswerHeaders): Answer | undefined {
+    const key = `${formatToken(since)} ${headers["ETag"]}`;
+    if (this.#delta?.key !== key) {
+      const changes = this.#collection.changesSince(since);
+      const document = changes && this.#document(false, changes, deltaCharactersMax);
+      this.#delta = { key, answer: document === undefined ? undefined : standing(document, headers) };
+    }
+    return this.#delta.answer;
   }
 
   /** Undefined if the document would have more than `max` characters. */
@@ -80,9 +87,12 @@ export class ChangeDocuments {
   /** The answer with every item. Readers that ask for it at the same version share it, and its compressed form. */
   #wholeAnswer(headers: AnswerHeaders): Answer {
     if (this.#whole && this.#whole.headers["ETag"] === headers["ETag"]) return this.#whole;
-    const document = encoder.encode(this.#document(true, this.#collection.items()));
-    this.#whole = new Answer(200, { ...jsonHeaders, ...headers }, document, { isStanding: true });
+    this.#whole = standing(this.#document(true, this.#collection.items()), headers);
     setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
     return this.#whole;
   }
+}
+
+function standing(document: string | undefined, headers: AnswerHeaders): Answer {
+  return new Answer(200, { ...jsonHeaders, ...headers }, encoder.encode(document), { isStanding: true });
 }

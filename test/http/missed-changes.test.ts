@@ -1,6 +1,6 @@
 // Tests how readers of the change feed get the changes that they missed: in portions, at their own pace.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { realLimits } from "../../src/collection/limits.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { isStream } from "../../src/wire/message.ts";
@@ -88,4 +88,23 @@ test("changes of more than 4 MiB are not put into one document: their reader get
     (await service.fetch("GET", pathSince(version), { headers: { Accept: "application/json" } })).json();
   expect(await delta(1)).toMatchObject({ whole: true, version: 6, changes: Array(6).fill({}) });
   expect(await delta(2)).toMatchObject({ whole: false, version: 6, changes: Array(4).fill({}) });
+});
+
+test("readers that ask for the same changes share one document, and the verdict that it is too long, until a write", async () => {
+  await service.create(`{"ID":"${id(0)}"}`);
+  for (let index = 1; index <= 5; index++)
+    await service.create(`{"ID":"${id(index)}","Notes":"${"x".repeat(1_000_000)}"}`);
+  const look = spyOn(service.collection, "changesSince");
+  const looksFor = async (version: number, whole: boolean) => {
+    look.mockClear();
+    const ask = () => service.fetch("GET", pathSince(version), { headers: { Accept: "application/json" } });
+    for (const response of await Promise.all([ask(), ask(), ask()]))
+      expect(await response.json()).toMatchObject({ whole, version: service.collection.version });
+    return look.mock.calls.length;
+  };
+  expect(await looksFor(1, true)).toBe(1);
+  expect(await looksFor(2, false)).toBe(1);
+  expect(await looksFor(3, false)).toBe(1);
+  await update(0, '"Name":"new"');
+  expect(await looksFor(3, false)).toBe(1);
 });
