@@ -117,6 +117,7 @@ export async function expectProblem(response: Response, status: number, code: st
   expect(response.status).toBe(status);
   expect(response.headers.get("content-type")).toBe("application/problem+json");
   expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(response.headers.get("cache-control")).toBe("no-store");
   const problem = (await response.json()) as ProblemDocument;
   expect(problem).toMatchObject({ type: `/docs#${code}`, status, code });
   expect(problem.title).toBeString();

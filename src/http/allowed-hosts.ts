@@ -34,7 +34,8 @@ export class AllowedHosts {
 }
 
 function hostNotAllowed(name: string): Problem {
-  const advice = `Use localhost or an IP address in the URL, or start the service with --allow-host ${name}.`;
+  // The name may be a hostile page's, so the advice is not a command with that name, ready to be pasted into a shell.
+  const advice = "Use localhost or an IP address in the URL, or start the service with --allow-host and this name.";
   return new Problem("HostNotAllowed", `This instance does not answer to the name ${name}. ${advice}`);
 }
 

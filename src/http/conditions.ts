@@ -39,11 +39,11 @@ export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
 }
 
 /**
- * Throws a `Problem` if `If-Match` is empty. Usually the sender means a tag, but has lost it, so the request must not be
- * carried out; and a 412 would say that somebody else has changed the item.
+ * Throws a `Problem` if `If-Match` is empty, or several that were joined are. Usually the sender means a tag, but has
+ * lost it, so the request must not be carried out; and a 412 would say that somebody else has changed the item.
  */
 export function checkIfMatch(headers: HeaderFields): void {
-  if (headers.get("if-match") !== "") return;
+  if (headers.get("if-match")?.replaceAll(",", "").trim() !== "") return;
   throw new Problem("InvalidRequest", "If-Match is empty: send an ETag, with its quotes, or leave the header out.");
 }
 

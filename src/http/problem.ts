@@ -72,6 +72,7 @@ export function problemAnswer(problem: Problem, headers: Record<string, string> 
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
   const allHeaders = {
     "Content-Type": "application/problem+json",
+    "Cache-Control": "no-store",
     ...nosniff,
     ...fixedHeaders[code],
     ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),

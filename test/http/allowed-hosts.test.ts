@@ -54,12 +54,13 @@ describe("an instance that checks hosts", () => {
   }
 
   for (const host of refused) {
-    test(`refuses a request to ${host} with 421 and names the flag that allows it`, async () => {
+    test(`refuses a request to ${host} with 421 and names the flag, but not with a foreign name to paste`, async () => {
       const { port } = await start(["my-machine", "todo.example"]);
       const answer = await ask(port, host);
       expect(answer).toStartWith("HTTP/1.1 421 Misdirected Request");
       expect(answer).toContain('"code":"HostNotAllowed"');
-      expect(answer).toContain(`--allow-host ${host.replace(/:.*/, "")}`);
+      expect(answer).toContain(`the name ${host.replace(/:.*/, "")}. Use localhost`);
+      expect(answer).toContain("--allow-host and this name.");
     });
   }
 

@@ -242,18 +242,19 @@ describeBlackBox("Errors: conditional requests", (start) => {
     );
   });
 
-  test("an empty If-Match gets 400 and changes nothing, also if there is no such item", async () => {
+  test("an empty If-Match, or several, gets 400 and changes nothing, also if there is no such item", async () => {
     const { service, path } = await startWithItem();
     const before = await service.list();
-    const headers = { "If-Match": "" };
-    for (const url of [path, `/api/todoitems/${ids.two}`])
-      for (const answer of [
-        await service.fetch("GET", url, { headers }),
-        await service.send("PUT", url, "{}", headers),
-        await service.fetch("DELETE", url, { headers }),
-      ])
-        await expectProblem(answer, 400, "InvalidRequest");
-    await expectProblem(await service.fetch("GET", "/api/todoitems/", { headers }), 400, "InvalidRequest");
+    for (const headers of [{ "If-Match": "" }, { "If-Match": "," }, { "If-Match": ", ," }]) {
+      for (const url of [path, `/api/todoitems/${ids.two}`])
+        for (const answer of [
+          await service.fetch("GET", url, { headers }),
+          await service.send("PUT", url, "{}", headers),
+          await service.fetch("DELETE", url, { headers }),
+        ])
+          await expectProblem(answer, 400, "InvalidRequest");
+      await expectProblem(await service.fetch("GET", "/api/todoitems/", { headers }), 400, "InvalidRequest");
+    }
     expect(await service.list()).toBe(before);
   });
 
