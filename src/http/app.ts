@@ -13,9 +13,9 @@ import { RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
-import { Problem, problemAnswer } from "./problem.ts";
+import { Problem } from "./problem.ts";
 import { requestIds } from "./request-id.ts";
-import { allowedMethods, matchRoute, type Route, type UrlForms } from "./routes.ts";
+import { allowedMethods, insteadOf, matchRoute, type Route, type UrlForms } from "./routes.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
@@ -122,7 +122,7 @@ export class App implements Handler {
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return this.#withoutBody(request, () => preflight);
-    if (!allowed.includes(request.method)) return this.#methodNotAllowed(request, allowed);
+    if (!allowed.includes(request.method)) throw this.#methodNotAllowed(request, allowed, route);
     if (route.resource === "live" || route.resource === "ready") return this.#health(request, route.resource);
     const admitted = this.#options.access.admit(request);
     return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
@@ -133,7 +133,7 @@ export class App implements Handler {
     const file = await this.#options.site?.find(request);
     if (!file)
       throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
-    if (!siteMethods.includes(request.method)) return this.#methodNotAllowed(request, siteMethods);
+    if (!siteMethods.includes(request.method)) throw this.#methodNotAllowed(request, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
   }
@@ -169,17 +169,11 @@ export class App implements Handler {
    * A preflight also gets this answer if web pages of other origins have no access. The answer then says how to give
    * them access.
    */
-  #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[]): Answer {
-    const advice = method === "OPTIONS" ? this.#refusedPages.advice(headers) : undefined;
-    const detail = `${method} is not offered here. Offered: ${allowed.join(", ")}.${method === "PATCH" ? insteadOfPatch(allowed) : ""}`;
-    const problem = new Problem("MethodNotAllowed", advice === undefined ? detail : `${detail} ${advice}.`);
-    return problemAnswer(problem, { Allow: allowed.join(", ") });
+  #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[], route?: Route): Problem {
+    const advice =
+      method === "OPTIONS" ? this.#refusedPages.advice(headers) : insteadOf(method, route, this.#options.forms);
+    const Allow = allowed.join(", ");
+    const detail = `${method} is not offered here. Offered: ${Allow}.${advice === undefined ? "" : ` ${advice}.`}`;
+    return new Problem("MethodNotAllowed", detail, { headers: { Allow } });
   }
-}
-
-/** With URL form B only, an item is changed at the address of the list. Empty if nothing can be changed here. */
-function insteadOfPatch(allowed: readonly string[]): string {
-  if (allowed.length === 1) return "";
-  const place = allowed.includes("PUT") ? "" : " to /api/todoitems/";
-  return ` Read the item, and PUT all of it${place} with your change, with its ETag in If-Match.`;
 }

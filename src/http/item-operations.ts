@@ -88,7 +88,7 @@ export class ItemOperations {
 
   #answerList({ headers }: HttpRequest): Answer {
     const list = this.#currentList();
-    if (!ifMatchHolds(headers, list.etag)) return listChanged(list.etag);
+    if (!ifMatchHolds(headers, list.etag)) throw listChanged(list.etag);
     return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.whole;
   }
 
@@ -169,7 +169,7 @@ export class ItemOperations {
     const detail = ifMatchHolds(headers, ETag)
       ? "The item is in a state that If-None-Match names, so nothing was changed. Its current state is in `current`. To change the item in any state, send the request without If-None-Match."
       : "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this response in If-Match.";
-    return problemAnswer(new Problem("PreconditionFailed", detail), { ETag }, json);
+    return problemAnswer(new Problem("PreconditionFailed", detail, { headers: { ETag } }), json);
   }
 
   #tag(version: number, epoch = this.#collection.epoch): string {
@@ -206,8 +206,7 @@ function recordNotFound(id: string): Problem {
   return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET /api/todoitems/ lists all items.`);
 }
 
-function listChanged(etag: string): Answer {
+function listChanged(etag: string): Problem {
   const detail = "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.";
-  const problem = new Problem("PreconditionFailed", detail);
-  return problemAnswer(problem, { ETag: etag });
+  return new Problem("PreconditionFailed", detail, { headers: { ETag: etag } });
 }

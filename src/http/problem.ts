@@ -3,7 +3,7 @@
 
 import { StoreError, WriteError } from "../collection/engine.ts";
 import { ItemError } from "../items/item-error.ts";
-import { Answer } from "../wire/message.ts";
+import { Answer, type AnswerHeaders } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
 import { nosniff } from "./headers.ts";
 import { type ProblemCode, problemStatus, titleOf } from "./problem-table.ts";
@@ -16,6 +16,8 @@ export function problemType(code: ProblemCode): string {
 interface ProblemOptions {
   readonly retryAfterSeconds?: number | undefined;
   readonly closesConnection?: boolean;
+  /** More headers for the answer. */
+  readonly headers?: AnswerHeaders;
 }
 
 /** Thrown if a request cannot be carried out. `detail` tells the client what was wrong and what to do instead. */
@@ -28,12 +30,14 @@ export class Problem extends Error {
    */
   readonly retryAfterSeconds: number | undefined;
   readonly closesConnection: boolean;
+  readonly headers: AnswerHeaders;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail);
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.closesConnection = options.closesConnection ?? false;
+    this.headers = options.headers ?? {};
   }
 }
 
@@ -65,8 +69,8 @@ const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
 };
 
 /** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */
-export function problemAnswer(problem: Problem, headers: Record<string, string> = {}, current?: string): Answer {
-  const { code, message: detail, retryAfterSeconds, closesConnection } = problem;
+export function problemAnswer(problem: Problem, current?: string): Answer {
+  const { code, message: detail, retryAfterSeconds, closesConnection, headers } = problem;
   const [status, title] = [problemStatus[code], titleOf(code)];
   const document = JSON.stringify({ type: problemType(code), title, status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;

@@ -68,6 +68,16 @@ export function allowedMethods(resource: Route["resource"], forms: UrlForms): re
   return methods.readOnly;
 }
 
+/** What to send instead of a method that an address of items does not offer. Undefined if there is nothing like it. */
+export function insteadOf(method: string, route: Route | undefined, forms: UrlForms): string | undefined {
+  const isOfItems = route?.resource === "collection" || route?.resource === "item";
+  if (!isOfItems || !["POST", "PUT", "PATCH", "DELETE"].includes(method)) return undefined;
+  const place = forms === "b" && method !== "DELETE" ? " with the ID in the body" : "{ID} with the ID in the path";
+  return method === "PATCH"
+    ? `Read the item, and send all of it with your change, and its ETag in If-Match: PUT ${usualPrefix}${place}`
+    : `Send ${method} ${usualPrefix}${place}`;
+}
+
 function decode(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {

@@ -4,7 +4,7 @@
 import { Failures } from "../http/failures.ts";
 import { nosniff } from "../http/headers.ts";
 import type { Log } from "../http/log.ts";
-import { Problem, problemAnswer } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import { listen } from "../wire/listen.ts";
 import { Answer, type Handler } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
@@ -37,7 +37,7 @@ export function startMetricsServer(
         if (request.path !== "/metrics")
           throw new Problem("RouteNotFound", "There is nothing at this address. The metrics are at /metrics.");
         if (request.method !== "GET")
-          return problemAnswer(new Problem("MethodNotAllowed", "The metrics offer only GET."), { Allow: "GET" });
+          throw new Problem("MethodNotAllowed", "The metrics offer only GET.", { headers: { Allow: "GET" } });
         return new Answer(200, headers, metricsText());
       } catch (error) {
         return failures.answer(error, request);

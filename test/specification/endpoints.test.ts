@@ -212,13 +212,26 @@ describeBlackBox("Endpoints: operations", (start) => {
     await expectProblem(response, 405, "MethodNotAllowed");
   });
 
-  for (const [forms, advice] of [
-    ["both", "Read the item, and PUT all of it with your change, with its ETag in If-Match."],
-    ["b", "Read the item, and PUT all of it to /api/todoitems/ with your change, with its ETag in If-Match."],
+  const list = "/api/todoitems/";
+  const one = `${list}${ids.one}`;
+  const inPath = "/api/todoitems/{ID} with the ID in the path.";
+  const inBody = "/api/todoitems/ with the ID in the body.";
+  const update = "Read the item, and send all of it with your change, and its ETag in If-Match: PUT";
+  for (const [forms, method, path, advice] of [
+    ["both", "PATCH", one, `${update} ${inPath}`],
+    ["both", "DELETE", list, `Send DELETE ${inPath}`],
+    ["a", "PATCH", list, `${update} ${inPath}`],
+    ["a", "POST", list, `Send POST ${inPath}`],
+    ["a", "PUT", list, `Send PUT ${inPath}`],
+    ["b", "PATCH", one, `${update} ${inBody}`],
+    ["b", "POST", one, `Send POST ${inBody}`],
+    ["b", "PUT", one, `Send PUT ${inBody}`],
+    ["b", "DELETE", list, `Send DELETE ${inPath}`],
+    ["b", "PURGE", one, "Offered: GET, DELETE."],
   ] as const) {
-    test(`rule 6: the 405 for a PATCH of an item says what to do instead (forms: ${forms})`, async () => {
+    test(`rule 6: the 405 for ${method} ${path} says what to send instead (forms: ${forms})`, async () => {
       const service = await start({ forms });
-      const response = await service.send("PATCH", `/api/todoitems/${ids.one}`, '{"Done":true}');
+      const response = await service.send(method, path, '{"Done":true}');
       expect((await expectProblem(response, 405, "MethodNotAllowed")).detail).toEndWith(` ${advice}`);
     });
   }
