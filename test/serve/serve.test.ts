@@ -277,7 +277,7 @@ describe("instances", () => {
     });
     expect((await program.send("POST", "/api/todoitems/", "{}")).status).toBe(405);
     const { stderr } = await program.stop();
-    const [request] = stderr.trim().split("\n");
+    const [, request] = stderr.trim().split("\n");
     expect(JSON.parse(request ?? "")).toMatchObject({
       level: "info",
       message: expect.stringContaining("POST"),
