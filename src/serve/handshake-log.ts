@@ -19,7 +19,10 @@ export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, er
     if (logged.size >= rememberedMax) logged.clear();
     logged.add(address);
     // The TLS library puts its reason, such as HTTP_REQUEST, after the last colon.
-    const reason = message.slice(message.lastIndexOf(":") + 1);
+    const given = message.slice(message.lastIndexOf(":") + 1);
+    // OpenSSL refuses a certificate of TLS 1.3 with an alert that is not encrypted. To our TLS library, which expects an
+    // encrypted one, it is only too short.
+    const reason = given === "BAD_PACKET_LENGTH" ? "CERTIFICATE_REFUSED" : given;
     const text = `A client at ${address} did not complete the TLS handshake (${reason}). It may not trust ${advice}`;
     log("warn", text, { address, reason });
   };
