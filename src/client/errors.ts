@@ -1,5 +1,5 @@
-// The client's errors. Every message names the request. `isTodoError` compares class names, so it also works if two
-// copies of this file are loaded.
+// The client's errors. Every message names the request. `isTodoError` looks at the properties of an error, not at its
+// class, because a program that imports the client and also requires it has two copies of each class.
 //
 // A mistake in the calling code throws a `TypeError` instead, and nothing on the server changes. Examples are an item
 // whose text is not a JSON object, an update without an ID, an address that is not a URL, and a user name with a colon.
@@ -118,19 +118,20 @@ export function hasStatus(error: unknown, ...statuses: readonly number[]): error
 
 /** Whether the same request may succeed if it is sent again a little later. */
 export function isPassing(error: unknown): error is TodoClientError {
-  if (!isTodoError(error, "HttpError")) return error instanceof NetworkError || error instanceof TimeoutError;
+  if (!isTodoError(error, "HttpError")) return isTodoError(error, "NetworkError") || isTodoError(error, "TimeoutError");
   // 507: the store is full, and stays full until somebody makes room.
   return error.status === 408 || error.status === 429 || (error.status >= 500 && error.status !== 507);
 }
 
 /**
  * An error's message, followed by the message of its cause. When `fetch` fails in Node, the message is only "fetch
- * failed", and the cause says why.
+ * failed", and the cause says why. In Jest, these errors are not instances of the `Error` that this file sees.
  */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
+  const messageOf = (value: unknown): unknown => Reflect.get(Object(value), "message");
+  const message = messageOf(error) ?? error;
+  const why = messageOf(Reflect.get(Object(error), "cause"));
+  return why ? `${message} (${why})` : String(message);
 }
 
 /** Reads a part of a response. If that fails, the response is invalid. */
@@ -160,7 +161,8 @@ export function isTodoError<Name extends keyof ErrorsByName = "TodoClientError">
   error: unknown,
   name?: Name,
 ): error is ErrorsByName[Name] {
-  if (!(error instanceof Error && "method" in error && "url" in error)) return false;
+  if (typeof error !== "object" || error === null) return false;
+  if (!("name" in error && "message" in error && "method" in error && "url" in error)) return false;
   if (error.name === name) return true;
   return name === undefined || name === "TodoClientError" || (name === "HttpError" && "status" in error);
 }

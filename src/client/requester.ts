@@ -6,7 +6,9 @@ import type { RequestOptions, RetryOptions, TodoClientOptions, WriteOptions } fr
 import { plainValues } from "./codecs.ts";
 import {
   HttpError,
+  hasStatus,
   isPassing,
+  isTodoError,
   NetworkError,
   PreconditionFailedError,
   type RequestName,
@@ -121,10 +123,10 @@ export class Requester<Item> {
         return await operation(replyWasLost);
       } catch (error) {
         if (attempt >= limit || !isPassing(error)) throw error;
-        const wanted = error instanceof HttpError ? error.retryAfterMs : undefined;
+        const wanted = isTodoError(error, "HttpError") ? error.retryAfterMs : undefined;
         if (wanted !== undefined && wanted > delayMsMax) throw error;
         // A 429 means that the server did not carry out the request. After any other failure, it may have done so.
-        replyWasLost ||= !(error instanceof HttpError && error.status === 429);
+        replyWasLost ||= !hasStatus(error, 429);
         await pause(wanted ?? backoffMs(attempt, delayMs, delayMsMax), signal);
       }
     }

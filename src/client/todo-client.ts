@@ -13,7 +13,7 @@ import type {
   WriteOptions,
 } from "./client-options.ts";
 import type { NewItem, TodoItem } from "./codecs.ts";
-import { HttpError, hasStatus, PreconditionFailedError, readResponse } from "./errors.ts";
+import { HttpError, hasStatus, isTodoError, readResponse } from "./errors.ts";
 import { idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
 import { LiveList, type LiveListOptions } from "./live-list.ts";
 import { backoffMs, Requester } from "./requester.ts";
@@ -116,7 +116,7 @@ export class TodoClient<Item = TodoItem> {
         );
         return { id: found, item: codec.parse(json), etag };
       } catch (error) {
-        if (!(error instanceof PreconditionFailedError) || error.mayBeStored || attempt >= attempts) throw error;
+        if (!isTodoError(error, "PreconditionFailedError") || error.mayBeStored || attempt >= attempts) throw error;
         await pause(backoffMs(attempt, 10, 500), signal);
       }
     }
@@ -177,7 +177,7 @@ export class TodoClient<Item = TodoItem> {
     } catch (error) {
       // If the reply to an earlier attempt was lost, that attempt may have stored the item, so that `ifMatch` no longer
       // matches. If the item on the server equals ours, the update has succeeded.
-      if (!(replyWasLost && error instanceof PreconditionFailedError)) throw error;
+      if (!(replyWasLost && isTodoError(error, "PreconditionFailedError"))) throw error;
       const { currentText, currentEtag } = error;
       if (currentText !== undefined && sameContent(currentText, json)) return { etag: currentEtag };
       error.mayBeStored = true;

@@ -9,6 +9,7 @@ import {
   hasStatus,
   InvalidResponseError,
   isPassing,
+  isTodoError,
   NetworkError,
   readResponse,
   type TodoClientError,
@@ -199,7 +200,7 @@ class Source {
       // Some servers send an HTML page for every address. So without the right media type, there is no feed.
       reply.close();
     } catch (error) {
-      const isUnknown = error instanceof NetworkError && this.#token === undefined && (await this.#hasOnlyList());
+      const isUnknown = isTodoError(error, "NetworkError") && this.#token === undefined && (await this.#hasOnlyList());
       if (!isUnknown && !hasStatus(error, 404, 405)) throw error;
     }
     this.#hasFeed = false;
