@@ -40,7 +40,18 @@ export interface TodoClientOptions<Item = TodoItem> {
   /** Makes the ID of a new item, a UUID. Default: a random one, which needs `crypto.getRandomValues`. */
   readonly newId?: () => string;
   /** Sends the requests. Default: the global `fetch`. */
-  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  readonly fetch?: (url: string, init: FetchInit) => Promise<FetchResponse>;
+}
+
+/** A request. Its body and its signal are never null, which the `fetch` of Expo's SDK 52 to 54 would not accept. */
+export interface FetchInit extends RequestInit {
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** The part of a response that the client reads. If there is no body to read while it arrives, it reads the text. */
+export interface FetchResponse extends Pick<Response, "headers" | "ok" | "status" | "statusText" | "text" | "type"> {
+  readonly body?: { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> } } | null;
 }
 
 export interface RequestOptions {

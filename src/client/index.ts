@@ -3,6 +3,8 @@
 export type { Credentials } from "./basic.ts";
 export type {
   ChangeOptions,
+  FetchInit,
+  FetchResponse,
   ItemsOptions,
   RequestOptions,
   RetryOptions,

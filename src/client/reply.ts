@@ -2,6 +2,7 @@
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
+import type { FetchResponse } from "./client-options.ts";
 import {
   type ErrorReply,
   InvalidResponseError,
@@ -23,11 +24,11 @@ type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export class Reply {
   readonly request: RequestName;
-  readonly #response: Response;
+  readonly #response: FetchResponse;
   readonly #connection: RequestConnection;
   readonly #bytesMax: number;
 
-  constructor(request: RequestName, response: Response, connection: RequestConnection, bytesMax: number) {
+  constructor(request: RequestName, response: FetchResponse, connection: RequestConnection, bytesMax: number) {
     this.request = request;
     this.#response = response;
     this.#connection = connection;

@@ -22,9 +22,10 @@ const declarations = `
     };
     export default AsyncStorage;
   }
+  // As in SDK 52. Later, the body and the signal may be null, and a response is complete.
   declare module "expo/fetch" {
-    interface FetchRequestInit { method?: string; headers?: HeadersInit; body?: BodyInit | null; signal?: AbortSignal | null }
-    export function fetch(url: string, init?: FetchRequestInit): Promise<Response>;
+    interface FetchRequestInit { method?: string; headers?: HeadersInit; body?: BodyInit; signal?: AbortSignal }
+    export function fetch(url: string, init?: FetchRequestInit): Promise<Omit<Response, "bytes">>;
   }
   declare module "react-native" {
     import type { ComponentType, ReactNode } from "react";

@@ -83,6 +83,16 @@ test("an item that is nested as deeply as the service allows is read from a list
   await expect(todo.update(deepest, { ifMatch: '"other"' })).rejects.toMatchObject({ current: deepest });
 });
 
+test.each([null, undefined])(
+  "a response whose body is %p, as some versions of Expo have it, is read as text",
+  async (body) => {
+    const item = { ID: "00000000-0000-4000-8000-000000000000", Name: "One" };
+    const response = Object.defineProperty(new Response(JSON.stringify([item])), "body", { value: body });
+    const todo = new TodoClient("http://unused.example", { fetch: async () => response });
+    expect(await todo.list()).toEqual([item]);
+  },
+);
+
 describe("item texts", () => {
   test("two items have the same content if only the order of fields or the letter case of top-level names differs", () => {
     const one = '{"ID":"ABCDEF01-2345-4789-abcd-ef0123456789","Name":"x","More":{"A":[1,2.0,"\\u00e4"]}}';
