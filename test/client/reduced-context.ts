@@ -1,6 +1,6 @@
 // A program that calls every public method of the built package in a context like React Native. It removes everything
-// that is missing there before it imports the package. test/package.long.test.ts runs it where the package is installed, with
-// the address of a service as its argument.
+// that is missing there before it imports the package. test/tools/client-package.long.test.ts runs it where the package
+// is installed, with the address of a service as its argument.
 
 import { equal, match, ok } from "node:assert/strict";
 import type * as Client from "../../src/client/index.ts";

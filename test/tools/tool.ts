@@ -1,5 +1,5 @@
-// Runs other people's tools on descriptions of this service. The tools are installed in this folder, apart from the
-// project.
+// Runs other people's tools on descriptions of this service and on the client's package. The tools are installed in this
+// folder, apart from the project.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +19,19 @@ export function tool(script: string, ...args: readonly string[]): readonly strin
   return ["node", join(toolsFolder, "node_modules", script), ...args];
 }
 
-/** Runs a command in this folder to its end. Throws with its output if it fails. */
-export async function run(command: readonly string[]): Promise<string> {
-  const process = Bun.spawn([...command], { cwd: toolsFolder, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+/** Runs a command to its end. Throws with its output if it fails. */
+export async function run(command: readonly string[], cwd = toolsFolder, env = {}): Promise<string> {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [exitCode, stdout, stderr] = await Promise.all([
-    process.exited,
-    new Response(process.stdout).text(),
-    new Response(process.stderr).text(),
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
   ]);
   if (exitCode !== 0) throw new Error(`${command.join(" ")} ended with ${exitCode}:\n${stdout}${stderr}`);
   return stdout;
