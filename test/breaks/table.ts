@@ -22,7 +22,7 @@ export const breaks: readonly Break[] = [
   {
     name: "a failed commit is not erased",
     file: "src/engines/sqlite/sqlite-store.ts",
-    text: "this.#hasFailedCommit = !isFailedWrite(error);",
+    text: "this.#hasFailedCommit = hasRows && !isFailedWrite(error);",
     replacement: "this.#hasFailedCommit = false;",
     tests: [{ file: "test/torture/torture.test.ts", title: "failed syncs" }],
   },

@@ -76,7 +76,7 @@ export class SqliteStore {
     if (rows.length === 0) return;
     this.#lastFailed = true;
     this.#attempt(() => this.#files.writeDueRecord());
-    const { fields, tombstoneCount } = this.#transaction(() => this.#store(rows));
+    const { fields, tombstoneCount } = this.#transaction(() => this.#store(rows), { hasRows: true });
     this.#fields = fields;
     this.#version = rows.at(-1)?.[0] ?? this.#version;
     this.#tombstoneCount = tombstoneCount;
@@ -179,11 +179,11 @@ export class SqliteStore {
     return { fields, tombstoneCount, frames };
   }
 
-  #transaction<Result extends { readonly frames: number }>(write: () => Result): Result {
+  #transaction<Result extends { readonly frames: number }>(write: () => Result, { hasRows = false } = {}): Result {
     this.#begin();
     try {
       const result = write();
-      this.#runCommit();
+      this.#runCommit(hasRows);
       this.#files.noteCommit(result.frames);
       return result;
     } catch (error) {
@@ -205,13 +205,14 @@ export class SqliteStore {
     begin();
   }
 
-  #runCommit(): void {
+  #runCommit(hasRows: boolean): void {
     try {
       this.#database.query("COMMIT").run();
     } catch (error) {
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
-      // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit.
-      this.#hasFailedCommit = !isFailedWrite(error);
+      // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit. That
+      // does no harm if the commit has only a stamp.
+      this.#hasFailedCommit = hasRows && !isFailedWrite(error);
       throw error;
     }
   }
