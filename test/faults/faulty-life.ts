@@ -180,7 +180,7 @@ export class FaultyLife {
 
   /** Ends a run without a fault. */
   async endRecording(): Promise<void> {
-    await this.#stop();
+    if (this.#program) await this.#stop();
     if (this.#end?.exitCode !== 0) throw new Error(`without a fault, the service ends with ${this.#end?.output}`);
   }
 
