@@ -32,17 +32,24 @@ export class BrokenCopy {
   }
 
   /** Says why this does not show that the tests notice the mistake. Undefined if they do. */
-  async objection({ file, title }: NoticingTest): Promise<string | undefined> {
+  async objection({ file, title, environment }: NoticingTest): Promise<string | undefined> {
     const test = Bun.spawn(
       [
         ...[...bunCommand, "test", `--timeout=${timeLimitMs}`, `./${file}`],
         ...(title === undefined ? [] : ["-t", title]),
       ],
-      { cwd: this.#folder.path, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+      {
+        cwd: this.#folder.path,
+        env: { ...process.env, ...environment },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      },
     );
     const [exitCode, ...texts] = await Promise.all([test.exited, test.stdout.text(), test.stderr.text()]);
     const output = texts.join("");
     if (exitCode === 0) return `${file} passes`;
+    if (output.includes("timed out after")) return `${file} takes too long`;
     // A file that cannot be loaded, or has no test with this title, fails as well.
     return /^\(fail\) /m.test(output) ? undefined : `${file} has no test that fails:\n${output.slice(-2_000)}`;
   }

@@ -16,14 +16,60 @@ export interface NoticingTest {
   readonly file: string;
   /** A part of the titles of the tests to run, as `bun test -t` takes it. All tests of the file, if this is missing. */
   readonly title?: string;
+  /** Environment variables for the tests. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** Lets every call of a script fail, until something is wrong. */
+const everyCall = (title: string): NoticingTest => ({
+  file: "test/faults/every-call.long.test.ts",
+  title: `${title}: whichever`,
+  environment: { EVERY_CALL_STEP: "1" },
+});
+
 export const breaks: readonly Break[] = [
+  {
+    name: "a commit that wrote nothing is noted",
+    file: "src/engines/sqlite/sqlite-store.ts",
+    text: "if (rows.length === 0) return;",
+    replacement: "",
+    tests: [everyCall("life")],
+  },
+  {
+    name: "a checkpoint that fails half-way is not noted",
+    file: "src/engines/sqlite/store-files.ts",
+    text: `too.
+      this.#looks = this.#storeLooks();`,
+    replacement: `too.
+      if (this.frames === 0) this.#looks = this.#storeLooks();`,
+    tests: [everyCall("life")],
+  },
+  {
+    name: "the record is written after the log was copied",
+    file: "src/engines/sqlite/store-files.ts",
+    text: "else this.#writeRecord({ ...this.#record, marks: [...this.#record.marks, mark] });",
+    replacement: "",
+    tests: [everyCall("life")],
+  },
+  {
+    name: "the record has the cookie of the file, and not that of the log",
+    file: "src/engines/sqlite/store-files.ts",
+    text: 'cookie: readPragma(this.#database, "schema_version")',
+    replacement: "cookie: readHeaderOf(this.#store).cookie",
+    tests: [everyCall("after a kill")],
+  },
   {
     name: "a failed commit is not erased",
     file: "src/engines/sqlite/sqlite-store.ts",
     text: "this.#hasFailedCommit = hasRows && !isFailedWrite(error);",
     replacement: "this.#hasFailedCommit = false;",
-    tests: [{ file: "test/torture/torture.test.ts", title: "failed syncs" }],
+    tests: [{ file: "test/torture/torture.test.ts", title: "failed syncs" }, everyCall("life")],
+  },
+  {
+    name: "a suspicion is cleared up without copying the log",
+    file: "src/engines/sqlite/sqlite-store.ts",
+    text: "if (this.#copyLog() > 0) throw",
+    replacement: "if (this.#limits.checkpointFrames < 0) throw",
+    tests: [{ file: "test/engines/sqlite/touched-files.test.ts", title: "nothing is lost at a kill" }],
   },
 ];

@@ -4,6 +4,7 @@
 //
 //   npm run torture -- --only "every call" --minutes 90
 
+import { Database } from "bun:sqlite";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -101,18 +102,29 @@ export async function withScripts(use: (scripts: readonly Script[]) => Promise<v
   }
 }
 
-/** A store with a log that a killed service has left. */
+/** A store with a log that a killed service has left. Another program has then changed the schema in the log. */
 async function prepareCrash(template: string): Promise<Crash> {
   const service = new StoredService();
   try {
     await service.start();
     await service.create(8, 4_000);
     await service.stop("SIGKILL");
+    analyze(service.path);
     copyFolder(service.folder, template);
     return { template, items: service.ledger.items };
   } finally {
     await service.dispose();
   }
+}
+
+/** Commits to the log, and leaves it there: only the last connection copies the log, and this one may only read. */
+function analyze(path: string): void {
+  const last = new Database(path, { readonly: true });
+  last.query("SELECT count(*) FROM item").get();
+  const writing = new Database(path);
+  writing.run("ANALYZE");
+  writing.close();
+  last.close();
 }
 
 /** What happens to a service, until it is stopped. A long item makes the log so long that it is copied at once. */

@@ -28,7 +28,7 @@ export interface Crash {
 const killed = 137;
 /** What an operator must read when the disk is the reason. */
 const namesDisk = /the disk (?:is full|reported an error)/;
-const blames = /another program has|was moved|were moved|replaced|not belong|todoitems accept|defect/;
+const blames = /another program ha[ds]|was moved|were moved|replaced|not belong|todoitems accept|defect/;
 
 /** Says what is wrong with the end of a program. Undefined if it says why it has ended, and its exit code fits. */
 export function faultOfEnd({ exitCode, output }: End, { error }: Fault, codes: readonly number[]): string | undefined {
@@ -193,8 +193,8 @@ export class FaultyLife {
     let isReached = true;
     if (!program) this.#noteEnd(fault, this.#wasReady);
     else if (hasFailed(this.log)) {
-      if (fault.lasts) await lift(program.pid);
-      if ((await this.create()) === "") this.#tally.noteWrong("a write is refused although the disk works again");
+      // If the service is killed while the disk still fails, nothing has covered up what the fault has left.
+      if (!fault.lasts || !isKilled) await this.#recover(program, fault);
       await this.#stop(isKilled ? "SIGKILL" : "SIGTERM");
       const { exitCode, output } = this.#end ?? { exitCode: -1, output: "" };
       if (exitCode !== (isKilled ? killed : 0)) this.#tally.noteWrong(`the end has exit code ${exitCode}: ${output}`);
@@ -207,6 +207,11 @@ export class FaultyLife {
     }
     await this.#judgeStore();
     return isReached;
+  }
+
+  async #recover(program: Program, fault: Fault): Promise<void> {
+    if (fault.lasts) await lift(program.pid);
+    if ((await this.create()) === "") this.#tally.noteWrong("a write is refused although the disk works again");
   }
 
   #noteEnd(fault: Fault, wasReady: boolean): void {
