@@ -68,7 +68,7 @@ function connectWithoutLock(path: string, cause: unknown): Database {
   const file = realpathSync(path);
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
     throw new SqliteStoreError(
-      `${path}: there is a log beside the store, and to read it, SQLite has to write in the folder ${dirname(file)}, which this user may not. Copy the store and ${file}-wal to another folder, and name the copy`,
+      `${path}: there is a log beside the store, and to read it, SQLite has to write in the folder ${dirname(file)}, which this user may not, unless the disk is full or reported an error. Copy the store and ${file}-wal to another folder, and name the copy`,
       { cause },
     );
   return connectImmutable(path);
