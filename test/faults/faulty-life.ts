@@ -5,9 +5,8 @@ import { Database } from "bun:sqlite";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { checkSqlite } from "../../src/commands/stores/check-store.ts";
-import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { NotReady, Program, projectFolder } from "../program.ts";
+import { NotReady, Program } from "../program.ts";
 import { type Items, itemsOf, Ledger } from "../torture/ledger.ts";
 import type { Tally } from "../torture/part.ts";
 import { type Fault, hasFailed, lift } from "./file-calls.ts";
@@ -76,10 +75,9 @@ export class FaultyLife {
 
   /** Starts the service with small limits, so that checkpoints come every few commits. */
   async start(launcher: readonly string[]): Promise<void> {
-    const start = [...bunCommand, join(projectFolder, "test/small-limits-main.ts"), "serve"];
     const args = ["--port", "0", "--store", `sqlite:${this.path}`];
     try {
-      this.#program = await Program.start({ start, args, launcher });
+      this.#program = await Program.start({ args, launcher, hasSmallLimits: true });
       this.#wasReady = true;
     } catch (error) {
       if (!(error instanceof NotReady)) throw error;
