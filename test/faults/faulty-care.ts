@@ -58,33 +58,38 @@ export async function prepareCare(folder: string): Promise<Care[]> {
       for (const file of without) rmSync(join(to, file), { force: true });
       return to;
     };
-    const noRecord = variant("no-record", crashed, "store.db-record", "backup.db");
-    const accept = { target: "store.db", before: "in doubt", kept: ["", "-wal"], template: noRecord } as const;
-    const restore = {
-      ...{ command: "restore", flags: ["backup.db", "--force"], target: "store.db", after: older, kept: [""] },
+    const replaced = { target: "store.db", kept: [""] };
+    const restore = { ...replaced, command: "restore", flags: ["backup.db", "--force"], after: older };
+    const doubtful = {
+      ...replaced,
+      command: "accept",
+      before: "in doubt",
+      kept: ["", "-wal"],
+      template: variant("no-record", crashed, "store.db-record", "backup.db"),
     } as const;
-    const backup = { target: "backup.db", before: "none", kept: [] } as const;
     return [
       {
-        ...backup,
-        ...{ name: "backup", command: "backup", flags: ["backup.db"], after: newer },
+        name: "backup",
+        command: "backup",
+        flags: ["backup.db"],
+        target: "backup.db",
+        before: "none",
+        after: newer,
+        kept: [],
         template: variant("to-back-up", crashed, "backup.db"),
       },
       {
-        ...{
-          name: "restore",
-          command: "restore",
-          flags: ["backup.db"],
-          target: "store.db",
-          before: "none",
-          after: older,
-        },
-        ...{ kept: [], template: variant("backup-alone", closed, "store.db", "store.db-record", "store.db-lock") },
+        ...restore,
+        name: "restore",
+        flags: ["backup.db"],
+        before: "none",
+        kept: [],
+        template: variant("backup-alone", closed, "store.db", "store.db-record", "store.db-lock"),
       },
       { ...restore, name: "restore --force", before: closedItems, template: closed },
       { ...restore, name: "restore --force after a kill", before: newer, template: crashed },
-      { ...accept, name: "accept", command: "accept", flags: [], after: closedItems },
-      { ...accept, name: "accept --with-log", command: "accept", flags: ["--with-log"], after: newer },
+      { ...doubtful, name: "accept", flags: [], after: closedItems },
+      { ...doubtful, name: "accept --with-log", flags: ["--with-log"], after: newer },
     ];
   } finally {
     await service.dispose();
@@ -139,9 +144,11 @@ export class FaultyCare {
 
   /** Looks at what the command has left, and gives it again if it has not done its work. */
   async judge(end: End, fault: Fault): Promise<void> {
-    const { before, after, name } = this.#care;
+    const { before, after, name, target } = this.#care;
     const wrong = end.exitCode === 0 ? undefined : faultOfEnd(end, fault, [1, 3]);
     if (wrong !== undefined) this.#tally.noteWrong(wrong);
+    if (target !== "store.db" && !isState(await this.#state("store.db"), after))
+      this.#tally.noteLost("the store itself has changed");
     const state = await this.#state();
     if (isState(state, after)) return this.#judgeKept(end);
     if (end.exitCode === 0) this.#tally.noteWrong(`it says that it is done: ${describe(state)}`);
@@ -170,11 +177,11 @@ export class FaultyCare {
   }
 
   /** What the next start would find. It starts on a copy, so that the files stay as the command has left them. */
-  async #state(): Promise<State> {
+  async #state(name = this.#care.target): Promise<State> {
     const copies = temporaryFolder();
     try {
       copyFolder(this.#home, copies.path);
-      const path = join(copies.path, this.#care.target);
+      const path = join(copies.path, name);
       if (!existsSync(path) && !existsSync(`${path}-wal`)) return "none";
       const stored = await readStore(path);
       if (!(stored instanceof Error)) return stored;
