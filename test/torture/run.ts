@@ -81,7 +81,11 @@ async function runPart(part: Part, seconds: number): Promise<PartFigures> {
   const startedAt = performance.now();
   if (reason === undefined) {
     console.log(`${name}: ${Math.round(seconds)} s`);
-    const progress = setInterval(() => console.log(`  ${name}: ${summary(tally)}`), 30_000);
+    let shown = 0;
+    const progress = setInterval(() => {
+      console.log(`  ${name}: ${summary(tally)}`);
+      for (; shown < tally.findings.length; shown++) console.log(`  BROKEN ${tally.findings[shown]}`);
+    }, 30_000);
     try {
       const goOn = () => performance.now() - startedAt < seconds * 1_000;
       await part.run({ random: new Random(seed), tally, seconds, goOn });
