@@ -18,6 +18,12 @@ const busyMs = 5_000;
 /** After the log has been copied into the store, the log file is cut back to this size. */
 const logBytesKept = 16 * 1024 ** 2;
 
+/**
+ * All stores that were opened, even if the start failed later. As garbage, a store would be closed, and SQLite would copy
+ * its log and remove it, although the record says that there is one.
+ */
+const opened: Database[] = [];
+
 export interface OpenedStore {
   /** The real path of the file. */
   readonly path: string;
@@ -70,6 +76,7 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   if (header) openForReading(file).close();
   else ensurePrivateFile(file);
   const database = new Database(file, { create: true, readwrite: true });
+  opened.push(database);
   makeDurable(database);
   if (!header) database.transaction(() => createTables(database)).immediate();
   const stamp = header?.stamp ?? readPragma(database, "user_version");

@@ -3,8 +3,19 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { appendFileSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
@@ -63,6 +74,20 @@ describe("a store that was killed", () => {
       await survivor.close();
     }
     await engine.close();
+  });
+
+  test("keeps its log if a start fails half-way, and what the start has opened becomes garbage", async () => {
+    await makeCrashed(path);
+    // The record cannot be written now.
+    mkdirSync(`${path}-record.partial`);
+    for (let count = 0; count < 5; count++) {
+      await errorOf(openForWriting(path, 0));
+      Bun.gc(true);
+    }
+    rmdirSync(`${path}-record.partial`);
+    copyFiles(path, `${path}.killed`);
+    path += ".killed";
+    expect(await itemCount()).toBe(3);
   });
 
   test("is refused if its log was removed", async () => {
