@@ -42,7 +42,7 @@ export interface News extends Bookmark {
 export interface WholeStore extends Bookmark {
   /** Tombstones up to this version may be missing. */
   readonly prunedThrough: Version;
-  /** The latest change of each item, in order of version. Iterate over the pages only once. */
+  /** The latest change of each item, in any order. Iterate over the pages only once. */
   readonly pages: AsyncIterable<readonly Change[]>;
 }
 

@@ -69,13 +69,16 @@ export class Replica {
     const list = this.list.empty();
     // If the store has the epoch that the list already had, the changes up to now are not offered to readers: a store
     // that may not be renamed, because it is only read, can have lost some of the changes that its readers have.
-    const past = new PastChanges(epoch === since.epoch ? version : prunedThrough, this.#limits);
+    const oldest = epoch === since.epoch ? version : Math.max(prunedThrough, version - this.#limits.changesRemembered);
+    const recent: Change[] = [];
     for await (const page of pages) {
       for (const change of page) {
         list.apply(change);
-        if (epoch !== since.epoch) past.add(change);
+        if (change.version > oldest) recent.push(change);
       }
     }
+    const past = new PastChanges(oldest, this.#limits);
+    for (const change of recent.sort((one, other) => one.version - other.version)) past.add(change);
     if (this.#bookmark !== since) return false;
     this.list.become(list);
     this.#past = past;

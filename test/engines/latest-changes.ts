@@ -12,11 +12,11 @@ export function latest(news: Pick<News, "changes"> | undefined): Change[] {
   return [...found.values()];
 }
 
-/** A whole store, read to the end. */
+/** A whole store, read to the end, in order of version. */
 export async function readWhole({ pages, ...state }: WholeStore): Promise<Omit<WholeStore, "pages"> & News> {
   const changes: Change[] = [];
   for await (const page of pages) changes.push(...page);
-  return { ...state, changes };
+  return { ...state, changes: changes.sort((one, other) => one.version - other.version) };
 }
 
 /** The items of a store, in order of version. */

@@ -59,7 +59,7 @@ export function checkSqlite(path: string): CheckReport {
     for (const { integrity_check: finding } of integrity.iterate())
       if (finding !== "ok") rows.findings.push(`SQLite: ${finding.replaceAll("\n", "; ")}`);
     let [rowCount, checksumSum] = [0, 0];
-    for (const row of database.query<StoredRow, []>("SELECT * FROM change ORDER BY version").iterate()) {
+    for (const row of database.query<StoredRow, []>("SELECT * FROM change ORDER BY position").iterate()) {
       rowCount++;
       checksumSum = (checksumSum + row.checksum) | 0;
       // Damage can leave values of any type in a row. SQLite checks the types only when it writes.

@@ -13,7 +13,7 @@ const rolledBack = "the server rolled the transaction back; nothing was replaced
 export interface Replacement {
   /** Called with the number of items that the store has now. Throws if they must not be replaced. */
   readonly mayReplace: (itemCount: number) => void;
-  /** The new items in order of version, a few at a time. */
+  /** The new items, a few at a time. */
   readonly portions: AsyncIterable<readonly PlannedChange[]>;
   /** Reads the new items back, before they are committed. Throws if they are wrong. */
   readonly verify: (items: AsyncIterable<Change>) => Promise<void>;
@@ -35,7 +35,9 @@ async function replace(sql: Sql, { mayReplace, portions, verify }: Replacement):
   let point: Point = { epoch: newEpoch(), version: 0, batch: "" };
   await withTimeout(timeoutsMs.load, empty(sql, point));
   for await (const items of portions) {
-    const sent = { since: point, version: items.at(-1)?.version ?? point.version, batch: newEpoch() };
+    // Items come in the order of the list. The clock must rise with each batch, and end after every item.
+    const version = items.reduce((newest, item) => Math.max(newest, item.version), point.version + 1);
+    const sent = { since: point, version, batch: newEpoch() };
     if (!(await withTimeout(timeoutsMs.load, commitBatch(sql, sent, items, realLimits))))
       throw new StoreError(rolledBack);
     point = { ...sent, epoch: point.epoch };

@@ -10,6 +10,8 @@ import type { Change, Version } from "../../collection/engine.ts";
  */
 export interface StoreFields {
   readonly epoch: string;
+  /** The version of the newest change. */
+  readonly version: Version;
   readonly prunedThrough: Version;
   readonly file: string;
   readonly rowCount: number;
@@ -22,24 +24,31 @@ export interface StoreFields {
  * no space.
  */
 export function rowChecksum({ version, position, id, json }: Change): number {
-  return checksum(version, position, position / 2 ** 32, json === null ? id : `${id} ${json}`);
+  setWords(rowWords, 0, version);
+  setWords(rowWords, 2, position);
+  return checksum(rowWords, json === null ? id : `${id} ${json}`);
 }
 
-export function storeChecksum({ epoch, prunedThrough, file, rowCount, checksumSum }: StoreFields): number {
-  return checksum(prunedThrough, rowCount, checksumSum, `${epoch} ${file}`);
+export function storeChecksum(fields: StoreFields): number {
+  const { epoch, version, prunedThrough, file, rowCount, checksumSum } = fields;
+  for (const [index, number] of [version, prunedThrough, rowCount, checksumSum].entries())
+    setWords(storeWords, 2 * index, number);
+  return checksum(storeWords, `${epoch} ${file}`);
 }
 
-const numbers = new Uint32Array(4);
+const rowWords = new Uint32Array(4);
+const storeWords = new Uint32Array(8);
 
-// Versions can have more than 32 bits, so each takes two numbers. They enter the checksum as bits, not as decimal
-// digits. One flipped bit can change many digits, and a CRC-32 detects every change of up to 32 adjacent bits, but not
-// every longer one.
-function checksum(version: Version, second: number, third: number, text: string): number {
-  numbers[0] = version;
-  numbers[1] = version / 2 ** 32;
-  numbers[2] = second;
-  numbers[3] = third;
+/** Versions can have more than 32 bits, so each number takes two words. */
+function setWords(words: Uint32Array<ArrayBuffer>, index: number, number: number): void {
+  words[index] = number;
+  words[index + 1] = number / 2 ** 32;
+}
+
+// Numbers enter the checksum as bits, not as decimal digits. One flipped bit can change many digits, and a CRC-32
+// detects every change of up to 32 adjacent bits, but not every longer one.
+function checksum(words: Uint32Array<ArrayBuffer>, text: string): number {
   // The result is a signed number, because SQLite stores any signed 32-bit number in at most 4 bytes. Unsigned numbers
   // from 2^31 on would take 6 bytes.
-  return Bun.hash.crc32(text, Bun.hash.crc32(numbers)) | 0;
+  return Bun.hash.crc32(text, Bun.hash.crc32(words)) | 0;
 }

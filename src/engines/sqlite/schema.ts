@@ -1,6 +1,6 @@
 // The tables of a store, and the two numbers in the header of its file that say whose it is. There is one schema: a
 // store with other tables was made by a development version, and is refused.
-// Why: docs/decisions/0004-sqlite-as-a-log.md
+// Why: docs/decisions/0004-sqlite.md
 
 import type { Database } from "bun:sqlite";
 import { newEpoch } from "../../collection/engine.ts";
@@ -21,15 +21,17 @@ const stampMax = 2 ** 31;
 const tables = [
   `CREATE TABLE store (
   epoch TEXT NOT NULL,
+  version INTEGER NOT NULL,
   pruned_through INTEGER NOT NULL,
   file TEXT NOT NULL,
   row_count INTEGER NOT NULL,
   checksum_sum INTEGER NOT NULL,
   checksum INTEGER NOT NULL
 ) STRICT`,
+  // One row for each item, at its place in the list, and the tombstones. An update changes one page, wherever it is.
   `CREATE TABLE change (
-  version INTEGER PRIMARY KEY,
-  position INTEGER NOT NULL,
+  position INTEGER PRIMARY KEY,
+  version INTEGER NOT NULL,
   id TEXT NOT NULL,
   json TEXT,
   checksum INTEGER NOT NULL
@@ -54,8 +56,8 @@ export function isDevelopmentStamp(stamp: number): boolean {
 /** Makes the tables of a new store, in the current transaction. */
 export function createTables(database: Database): void {
   for (const sql of [...tables, itemView]) database.run(sql);
-  const fields = { epoch: newEpoch(), prunedThrough: 0, file: "", rowCount: 0, checksumSum: 0 };
-  database.query("INSERT INTO store VALUES (?, 0, '', 0, 0, ?)").run(fields.epoch, storeChecksum(fields));
+  const fields = { epoch: newEpoch(), version: 0, prunedThrough: 0, file: "", rowCount: 0, checksumSum: 0 };
+  database.query("INSERT INTO store VALUES (?, 0, 0, '', 0, 0, ?)").run(fields.epoch, storeChecksum(fields));
   database.run(`PRAGMA application_id = ${applicationId}`);
   database.run(`PRAGMA user_version = ${newStamp()}`);
 }

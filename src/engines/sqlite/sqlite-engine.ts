@@ -84,7 +84,7 @@ export class SqliteEngine implements Engine {
       const rows = await next;
       const last = rows.at(-1);
       if (!last) return;
-      next = this.#ask("page", last[0]);
+      next = this.#ask("page", last[1]);
       // If the caller stops early, nobody awaits the next page.
       next.catch(() => {});
       yield changesOf(rows);

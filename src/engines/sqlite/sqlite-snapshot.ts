@@ -46,7 +46,7 @@ export class SqliteSnapshot implements Snapshot {
 
   /** If a row is damaged, or if one is missing, this throws when it gets there: at the latest after the last item. */
   async *items(): AsyncGenerator<Change> {
-    for (let page = this.#rows.page(0); page.length > 0; page = this.#rows.page(page.at(-1)?.version ?? 0))
+    for (let page = this.#rows.page(0); page.length > 0; page = this.#rows.page(page.at(-1)?.position ?? 0))
       for (const row of page) if (row.json !== null) yield row;
   }
 

@@ -5,7 +5,6 @@
 // Why: docs/decisions/0051-a-failed-sync.md
 
 import type { Database } from "bun:sqlite";
-import type { Version } from "../../collection/engine.ts";
 import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { OpenedStore } from "./open-store.ts";
 import type { StoreFields } from "./row-checksum.ts";
@@ -46,7 +45,6 @@ export class SqliteStore {
   readonly #limits: Limits;
   readonly #files: StoreFiles;
   #fields: StoreFields;
-  #version: Version;
   #tombstoneCount: number;
   /** True if the last commit has failed. A health check then tests whether the store can be written again. */
   #lastFailed = false;
@@ -64,7 +62,6 @@ export class SqliteStore {
     this.#limits = limits;
     this.rows = new StoredRows(opened.database, opened.path);
     this.#fields = this.rows.readStore();
-    this.#version = this.rows.summary().version;
     this.#tombstoneCount = this.rows.tombstoneCount();
     this.#files = new StoreFiles(opened);
   }
@@ -78,7 +75,6 @@ export class SqliteStore {
     this.#attempt(() => this.#files.writeDueRecord());
     const { fields, tombstoneCount } = this.#transaction(() => this.#store(rows), { hasRows: true });
     this.#fields = fields;
-    this.#version = rows.at(-1)?.[0] ?? this.#version;
     this.#tombstoneCount = tombstoneCount;
     this.#lastFailed = false;
   }
@@ -155,27 +151,33 @@ export class SqliteStore {
     const { tombstonesMax, prunedAtOnce } = this.#limits;
     let { rowCount, checksumSum, prunedThrough } = this.#fields;
     let tombstoneCount = this.#tombstoneCount;
-    let [characters, deletedCount] = [0, 0];
-    const deleteRow = (version: number) => {
-      checksumSum = (checksumSum - this.rows.delete(version)) | 0;
-      deletedCount++;
-    };
+    // The pages of new items fill up one after the other; each row that is changed or deleted is in a page of its own.
+    let [newCharacters, otherRows] = [0, 0];
     for (const [version, position, id, json, replaces] of rows) {
-      checksumSum = (checksumSum + this.rows.insert({ version, position, id, json })) | 0;
-      if (replaces !== 0) deleteRow(replaces);
+      const change = { version, position, id, json };
+      if (replaces === 0) {
+        checksumSum = (checksumSum + this.rows.insert(change)) | 0;
+        rowCount++;
+        newCharacters += json?.length ?? 0;
+      } else {
+        checksumSum = (checksumSum + this.rows.update(change, replaces)) | 0;
+        otherRows += 1 + Math.floor((json?.length ?? 0) / pageBytes);
+      }
       if (json === null) tombstoneCount++;
-      characters += json?.length ?? 0;
     }
     if (tombstoneCount >= tombstonesMax + prunedAtOnce) {
-      const oldest = this.rows.oldestTombstones(tombstoneCount - tombstonesMax);
-      for (const version of oldest) deleteRow(version);
-      prunedThrough = oldest.at(-1) ?? prunedThrough;
-      tombstoneCount -= oldest.length;
+      for (const { position, version } of this.rows.oldestTombstones(tombstoneCount - tombstonesMax)) {
+        checksumSum = (checksumSum - this.rows.delete(position)) | 0;
+        prunedThrough = version;
+        tombstoneCount--;
+        rowCount--;
+        otherRows++;
+      }
     }
-    rowCount += rows.length - deletedCount;
-    const fields = { ...this.#fields, rowCount, checksumSum, prunedThrough };
+    const version = rows.at(-1)?.[0] ?? this.#fields.version;
+    const fields = { ...this.#fields, version, rowCount, checksumSum, prunedThrough };
     this.rows.writeStore(fields);
-    const frames = framesPerCommit + Math.ceil(characters / pageBytes) + deletedCount;
+    const frames = framesPerCommit + Math.ceil(newCharacters / pageBytes) + otherRows;
     return { fields, tombstoneCount, frames };
   }
 
@@ -279,7 +281,7 @@ export class SqliteStore {
 
   #hasOwnContent(): boolean {
     try {
-      const isRight = (reader: Database) => hasContent(reader, this.#path, this.#fields, this.#version);
+      const isRight = (reader: Database) => hasContent(reader, this.#path, this.#fields);
       const result = this.#files.judgeContent(isRight);
       // What our own connection has in its cache may be older than what is in the file now.
       this.#database.run("PRAGMA shrink_memory");

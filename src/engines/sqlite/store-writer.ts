@@ -31,14 +31,15 @@ export async function writeNewStore(
     database.run("BEGIN IMMEDIATE");
     createTables(database);
     const rows = new StoredRows(database, path);
-    let [rowCount, checksumSum] = [0, 0];
+    let [version, rowCount, checksumSum] = [0, 0, 0];
     for await (const item of items) {
       checksumSum = (checksumSum + rows.insert(item)) | 0;
+      version = Math.max(version, item.version);
       if (++rowCount % itemsAtOnce > 0) continue;
       onProgress(rowCount);
       await Bun.sleep(0);
     }
-    rows.writeStore({ ...rows.readStore(), rowCount, checksumSum });
+    rows.writeStore({ ...rows.readStore(), version, rowCount, checksumSum });
     database.run("COMMIT");
   } catch (error) {
     throw explainSqliteError(error, path);

@@ -1,6 +1,6 @@
-// The tables of an open store. Each change is stored with a checksum, and verified when it is read. Rows are appended
-// under their version, so appending touches the same few pages at the end, whether the store holds a hundred items or a
-// million.
+// The tables of an open store. Each item has one row, at its place in the list, with a checksum that is verified when
+// the row is read. New items are appended, which touches the same few pages at the end, whether the store holds a
+// hundred items or a million. An update changes its row in place.
 
 import type { Database } from "bun:sqlite";
 import type { Change, Version } from "../../collection/engine.ts";
@@ -13,9 +13,9 @@ const pageRows = 1_000;
 
 /**
  * Whether the content of a store is what its last commit has left: its pages and its index fit together, its row of
- * table `store` is `fields`, and the rows themselves have that number, that sum of checksums and this newest version.
+ * table `store` is `fields`, and the rows themselves have that number, that sum of checksums and that newest version.
  */
-export function hasContent(database: Database, path: string, fields: StoreFields, version: Version): boolean {
+export function hasContent(database: Database, path: string, fields: StoreFields): boolean {
   const finding = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").get()?.integrity_check;
   const sql = `SELECT count(*) AS rowCount, coalesce(sum(checksum), 0) & 0xffffffff AS checksumSum,
     coalesce(max(version), 0) AS version FROM change`;
@@ -24,7 +24,7 @@ export function hasContent(database: Database, path: string, fields: StoreFields
     finding === "ok" &&
     rows?.rowCount === fields.rowCount &&
     (rows.checksumSum | 0) === fields.checksumSum &&
-    rows.version === version &&
+    Math.max(rows.version, fields.prunedThrough) === fields.version &&
     Bun.deepEquals(new StoredRows(database, path).readStore(), fields)
   );
 }
@@ -50,8 +50,9 @@ export class StoredRows {
   }
 
   writeStore(fields: StoreFields): void {
-    const { epoch, prunedThrough, file, rowCount, checksumSum } = fields;
-    this.#statements.updateStore.run(epoch, prunedThrough, file, rowCount, checksumSum, storeChecksum(fields));
+    const { epoch, version, prunedThrough, file, rowCount, checksumSum } = fields;
+    const checksum = storeChecksum(fields);
+    this.#statements.updateStore.run(epoch, version, prunedThrough, file, rowCount, checksumSum, checksum);
   }
 
   /**
@@ -65,13 +66,13 @@ export class StoredRows {
   }
 
   summary(): StoreSummary {
-    const { epoch, prunedThrough } = this.readStore();
-    return { epoch, version: this.#statements.newest.get()?.version ?? 0, prunedThrough };
+    const { epoch, version, prunedThrough } = this.readStore();
+    return { epoch, version, prunedThrough };
   }
 
   /**
-   * The rows after a version. Begin with version 0, and go on until a page is empty. Throws at the end if rows are
-   * missing: SQLite does not notice it when the disk has lost a page, or has an old state of it.
+   * The rows after a position. Begin with 0, and go on until a page is empty. Throws at the end if rows are missing:
+   * SQLite does not notice it when the disk has lost a page, or has an old state of it.
    */
   page(after: Version): Change[] {
     try {
@@ -103,14 +104,24 @@ export class StoredRows {
   insert(change: Change): number {
     const { version, position, id, json } = change;
     const checksum = rowChecksum(change);
-    this.#statements.insert.run(version, position, id, json, checksum);
+    this.#statements.insert.run(position, version, id, json, checksum);
     return checksum;
   }
 
+  /** Puts a change into the place of the row with the version `replaces`. Returns by how much the checksums grow. */
+  update(change: Change, replaces: Version): number {
+    const { version, position, id, json } = change;
+    const old = this.#statements.selectChecksum.get(position, replaces);
+    if (!old) throw damaged(this.#path, `the row of version ${replaces} is missing`);
+    const checksum = rowChecksum(change);
+    this.#statements.update.run(version, id, json, checksum, position);
+    return checksum - old.checksum;
+  }
+
   /** Returns the checksum of the row that was deleted. */
-  delete(version: Version): number {
-    const row = this.#statements.delete.get(version);
-    if (!row) throw damaged(this.#path, `the row of version ${version} is missing`);
+  delete(position: Version): number {
+    const row = this.#statements.delete.get(position);
+    if (!row) throw damaged(this.#path, `the row at place ${position} is missing`);
     return row.checksum;
   }
 
@@ -118,31 +129,36 @@ export class StoredRows {
     return this.#statements.countTombstones.get()?.count ?? 0;
   }
 
-  /** The versions of the oldest tombstones. */
-  oldestTombstones(count: number): Version[] {
-    return this.#statements.selectTombstones.all(count).map(({ version }) => version);
+  /** The oldest tombstones, in order of version. */
+  oldestTombstones(count: number): Pick<Change, "position" | "version">[] {
+    return this.#statements.selectTombstones.all(count);
   }
 }
 
 function prepare(database: Database) {
   return {
     selectStore: database.query<StoreFields & { readonly checksum: number }, []>(
-      "SELECT epoch, pruned_through AS prunedThrough, file, row_count AS rowCount, checksum_sum AS checksumSum, checksum FROM store",
+      "SELECT epoch, version, pruned_through AS prunedThrough, file, row_count AS rowCount, checksum_sum AS checksumSum, checksum FROM store",
     ),
-    updateStore: database.query<never, [string, number, string, number, number, number]>(
-      "UPDATE store SET epoch = ?, pruned_through = ?, file = ?, row_count = ?, checksum_sum = ?, checksum = ?",
+    updateStore: database.query<never, [string, number, number, string, number, number, number]>(
+      "UPDATE store SET epoch = ?, version = ?, pruned_through = ?, file = ?, row_count = ?, checksum_sum = ?, checksum = ?",
     ),
-    newest: database.query<{ version: Version }, []>("SELECT coalesce(max(version), 0) AS version FROM change"),
     selectAfter: database.query<Change & { readonly checksum: number }, [Version, number]>(
-      "SELECT version, position, id, json, checksum FROM change WHERE version > ? ORDER BY version LIMIT ?",
+      "SELECT version, position, id, json, checksum FROM change WHERE position > ? ORDER BY position LIMIT ?",
     ),
     insert: database.query<never, [Version, Version, string, string | null, number]>(
-      "INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO change (position, version, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
     ),
-    delete: database.query<{ checksum: number }, [Version]>("DELETE FROM change WHERE version = ? RETURNING checksum"),
+    selectChecksum: database.query<{ checksum: number }, [Version, Version]>(
+      "SELECT checksum FROM change WHERE position = ? AND version = ?",
+    ),
+    update: database.query<never, [Version, string, string | null, number, Version]>(
+      "UPDATE change SET version = ?, id = ?, json = ?, checksum = ? WHERE position = ?",
+    ),
+    delete: database.query<{ checksum: number }, [Version]>("DELETE FROM change WHERE position = ? RETURNING checksum"),
     countTombstones: database.query<{ count: number }, []>("SELECT count(*) AS count FROM change WHERE json IS NULL"),
-    selectTombstones: database.query<{ version: Version }, [number]>(
-      "SELECT version FROM change WHERE json IS NULL ORDER BY version LIMIT ?",
+    selectTombstones: database.query<Pick<Change, "position" | "version">, [number]>(
+      "SELECT position, version FROM change WHERE json IS NULL ORDER BY version LIMIT ?",
     ),
   };
 }

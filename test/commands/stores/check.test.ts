@@ -131,7 +131,7 @@ describe("check", () => {
     const database = new Database(store);
     const insert = (row: Change) =>
       database
-        .query("INSERT INTO change VALUES (?, ?, ?, ?, ?)")
+        .query("INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)")
         .run(row.version, row.position, row.id, row.json, rowChecksum(row));
     insert({ version: 1_001, position: 1_001, id: ids.one, json: "{" });
     insert({ version: 1_002, position: 1_002, id: ids.two, json: item(ids.three) });
@@ -163,7 +163,7 @@ describe("check", () => {
     expect(exitCode).toBe(1);
     const row = { version: 2_000, position: 2_000, id: ids.one, json: item(ids.one) };
     database
-      .query("INSERT INTO change VALUES (?, ?, ?, ?, ?)")
+      .query("INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)")
       .run(row.version, row.position, row.id, row.json, rowChecksum(row));
     database.close();
     expect((await run("check", store)).stdout).toContain("that its last commit noted");

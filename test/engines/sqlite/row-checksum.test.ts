@@ -38,12 +38,14 @@ test("a tombstone has another checksum than an item whose JSON is null or empty"
 test("every flipped bit of the store's own row changes its checksum", () => {
   const store = {
     epoch: "0123456789abcdef",
+    version: 2 ** 34 + 5,
     prunedThrough: 9_999,
     file: "1234 1700000000000000000",
     rowCount: 1_234,
     checksumSum: -56_789,
   };
   const others = [
+    ...numberFlips(store.version).map((version) => ({ ...store, version })),
     ...numberFlips(store.prunedThrough).map((prunedThrough) => ({ ...store, prunedThrough })),
     ...int32Flips(store.rowCount).map((rowCount) => ({ ...store, rowCount })),
     ...int32Flips(store.checksumSum).map((checksumSum) => ({ ...store, checksumSum })),
