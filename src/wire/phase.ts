@@ -1,0 +1,50 @@
+// The phases of a connection, and how long each may last.
+
+import type { ConnectionLimits } from "./connection-host.ts";
+
+export type Phase =
+  /** The TLS handshake is not complete. */
+  | "handshake"
+  /** Between requests. */
+  | "idle"
+  /** A head has begun to arrive. */
+  | "head"
+  /** The handler is waiting for the rest of the body. */
+  | "body"
+  /** The handler is working on its answer. */
+  | "answering"
+  /** Bytes of the answer are waiting for the client to read them. */
+  | "sending"
+  /** The handler is streaming an answer, and everything it has written so far is sent. */
+  | "streaming"
+  /** The answer is sent; the rest of the request's body is thrown away. */
+  | "skipping"
+  /** We have closed our side. Whatever still arrives is thrown away until the client closes its side too. */
+  | "lingering"
+  | "closed";
+
+/**
+ * How long the client may take to read its last answer and close. If we closed the socket at once, the system might
+ * send a reset, which could destroy that answer on its way.
+ */
+const lingerMs = 2_000;
+
+/** Every phase in which the connection waits for the client has a time limit. For all others, this returns Infinity. */
+export function timeLimitMs(phase: Phase, limits: ConnectionLimits): number {
+  switch (phase) {
+    case "idle":
+    case "sending":
+      return limits.idleTimeoutMs;
+    case "handshake":
+    case "head":
+    case "body":
+    case "skipping":
+      return limits.requestTimeoutMs;
+    case "lingering":
+      return lingerMs;
+    case "answering":
+    case "streaming":
+    case "closed":
+      return Number.POSITIVE_INFINITY;
+  }
+}
