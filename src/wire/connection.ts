@@ -8,7 +8,7 @@ import { Exchange } from "./exchange.ts";
 import { findHead, refusalOfPart } from "./head-search.ts";
 import { InputBuffer } from "./input-buffer.ts";
 import { type Answer, cancelStream, type Handler, isStream } from "./message.ts";
-import { type Phase, timeLimitMs } from "./phase.ts";
+import { type Phase, phasesOfInput, timeLimitMs } from "./phase.ts";
 import { bodyTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
 import { RememberedHead } from "./remembered-head.ts";
 import { RequestBody, skippedBytesMax } from "./request-body.ts";
@@ -59,9 +59,9 @@ export class Connection implements Sender, SlowReader {
     return ["body", "answering", "sending", "streaming"].includes(this.#phase);
   }
 
-  /** When the connection became idle, by the server's clock. Infinity while it is not idle. */
-  get idleSince(): number {
-    return this.#phase === "idle" ? this.#since : Number.POSITIVE_INFINITY;
+  /** Since when the client has had to send something, by the server's clock. Infinity while it need not send anything. */
+  get waitingSince(): number {
+    return phasesOfInput.has(this.#phase) ? this.#since : Number.POSITIVE_INFINITY;
   }
 
   /** True until the TLS handshake is complete, or until the server itself breaks it off. */
@@ -123,9 +123,14 @@ export class Connection implements Sender, SlowReader {
     this.#unsent.look();
     const limitMs = timeLimitMs(this.#phase, this.#host.limits);
     if (now < this.#since + limitMs) return;
+    this.stopWaiting(tooSlow(this.#phase === "body" ? "body" : "request", limitMs));
+  }
+
+  /** Closes the connection because of its client. If a part of a request has arrived, the refusal answers it. */
+  stopWaiting(refusal: Refusal): void {
     if (this.#phase === "idle") this.#end();
-    else if (this.#phase === "head") this.#refuse(tooSlow("request", limitMs));
-    else if (this.#phase === "body") this.#failBody(tooSlow("body", limitMs));
+    else if (this.#phase === "head") this.#refuse(refusal);
+    else if (this.#phase === "body") this.#failBody(refusal);
     else this.cut();
   }
 
@@ -137,7 +142,7 @@ export class Connection implements Sender, SlowReader {
     this.#finishing = true;
     // A client that has just connected has probably sent its request already. If we closed now, the client might never
     // send it again, so wait for it.
-    const isExpected = this.#isNew && this.#host.clock.now - this.idleSince < firstRequestMs;
+    const isExpected = this.#isNew && this.#host.clock.now - this.#since < firstRequestMs;
     if (this.isInHandshake) this.cut();
     else if (this.#phase === "skipping" || (this.#phase === "idle" && !isExpected)) this.#end();
   }

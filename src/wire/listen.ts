@@ -21,7 +21,10 @@ const tlsPolicy = {
 
 /** The largest head of a request: its request line and its header fields. */
 export const headerBytesMax: number = 16 * 1024;
-/** How many connections may be open. Above this, idle ones are closed, and requests on new ones are refused. */
+/**
+ * How many connections may be open. Above this, those that wait for their clients are closed, and requests on new ones
+ * are refused.
+ */
 export const connectionsMax: number = 10_000;
 
 /** The time limits are checked at this interval. So a limit may be enforced late, by up to this time. */
@@ -32,10 +35,11 @@ const tickMs = 100;
  */
 export const surplusMax: number = 1_000;
 /**
- * At the limit, connections that have been idle for this long are closed to make room. This is done at most once in this
- * time.
+ * At the limit, connections that have waited for their clients for this long are closed to make room: idle ones, and
+ * those with an unfinished handshake, head or body. This is done at most once in this time.
  */
-const spareIdleMs = 1_000;
+const spareWaitMs = 1_000;
+const tooManyConnections = overloaded("Too many connections are open");
 /** Once every answer is sent, `stop` waits at most this many times `tickMs` for the clients to close. */
 const closingTicks = 3;
 /**
@@ -122,7 +126,7 @@ class Server implements ConnectionHost {
   constructor(handler: Handler, options: ListenOptions) {
     this.#handler = handler;
     this.#surplusHandler = {
-      handle: (request) => handler.refuse(overloaded("Too many connections are open"), request),
+      handle: (request) => handler.refuse(tooManyConnections, request),
       refuse: (refusal) => handler.refuse(refusal),
     };
     this.#options = options;
@@ -282,14 +286,15 @@ class Server implements ConnectionHost {
     return this.#surplus.take(peer) ? this.#surplus : undefined;
   }
 
-  /** Closes connections that are idle. If a key is given, only those of this address. */
+  /** Closes connections that wait for their clients. If a key is given, only those of this address. */
   #makeRoom(key?: string): void {
     const { now } = this.clock;
-    if (now - this.#madeRoomAt < spareIdleMs) return;
+    if (now - this.#madeRoomAt < spareWaitMs) return;
     this.#madeRoomAt = now;
     for (const connection of this.#connections.keys()) {
       const isMeant = key === undefined || key === addressKey(connection.peer);
-      if (isMeant && now - connection.idleSince > spareIdleMs) connection.finish();
+      if (!isMeant || now - connection.waitingSince <= spareWaitMs) continue;
+      this.#attempt(connection, () => connection.stopWaiting(tooManyConnections));
     }
   }
 

@@ -24,6 +24,12 @@ export type Phase =
   | "closed";
 
 /**
+ * The phases in which the client has to send something. Reading slowly is not among them: between two moments in which
+ * the socket accepts bytes, a healthy client with a slow connection may need seconds to read what is on its way.
+ */
+export const phasesOfInput: ReadonlySet<Phase> = new Set(["handshake", "idle", "head", "body", "skipping"]);
+
+/**
  * How long the client may take to read its last answer and close. If we closed the socket at once, the system might
  * send a reset, which could destroy that answer on its way.
  */

@@ -413,6 +413,23 @@ describe("the number of connections", () => {
     for (const connection of silent) await connection.untilClosed();
   });
 
+  test.each([
+    ["a head", "GET /api/todo", ["503"]],
+    ["a body", head("POST", "/api/todoitems/", json, "Content-Length: 5"), ["503"]],
+    ["a body that nobody reads", head("POST", "/nowhere", json, "Content-Length: 5"), ["404"]],
+  ])(
+    "connections that wait too long for the rest of %s are closed to make room for others",
+    async (_what, text, answers) => {
+      await restart({ connections: connectionLimit(2), surplus: connectionLimit(1), requestTimeoutMs: 3_600_000 });
+      const slow = await open(3);
+      for (const connection of slow) connection.send(text);
+      await eventually(async () =>
+        (await exchange(server.port, head("GET", "/api/todoitems/", closing))).includes(" 200 "),
+      );
+      expect(statuses((await slow[0]?.untilClosed()) ?? "")).toEqual(answers);
+    },
+  );
+
   test("connections far over the limit are closed at once, and are no longer counted", async () => {
     const [connections, surplus] = [connectionLimit(3), connectionLimit(2)];
     await restart({ connections, surplus });

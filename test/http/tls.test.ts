@@ -9,6 +9,7 @@ import { connect } from "node:tls";
 import { developmentCertificate } from "../../src/credentials/development-certificate.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { type Certificate, type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
+import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Service } from "../service.ts";
@@ -69,6 +70,15 @@ test("a handshake far over the connection limit is cut off at once and is no lon
   connection.send(beginning);
   await connection.untilClosed();
   expect([connections.used, surplus.used]).toEqual([0, 0]);
+});
+
+test("handshakes that take too long are cut off to make room for other connections", async () => {
+  await start({ connections: connectionLimit(2), surplus: connectionLimit(0), requestTimeoutMs: 3_600_000 });
+  const slow = await Promise.all([RawConnection.open(server.port), RawConnection.open(server.port)]);
+  for (const connection of slow) connection.send(beginning);
+  const url = `https://127.0.0.1:${server.port}/health/ready`;
+  await eventually(async () => (await checkedFetch(url, { tls: { rejectUnauthorized: false } })).ok);
+  for (const connection of slow) await connection.untilClosed();
 });
 
 test("an idle HTTP/1.1 client that does not close its side is cut off after two more seconds", async () => {
