@@ -9,8 +9,10 @@ import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { Cors } from "../../src/http/cors.ts";
 import { listen } from "../../src/wire/listen.ts";
+import { isStream } from "../../src/wire/message.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
+import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 import { FeedReader } from "./feed-reader.ts";
@@ -212,6 +214,29 @@ describeOnEveryEngine("the change feed", (start) => {
     expect(await late.block()).toMatch(/^retry: [0-9]{3,4}$/);
     expect(await late.block()).toBeUndefined();
   });
+});
+
+test("while a heartbeat waits for a slow reader, nothing more is written to its feed", async () => {
+  const service = await Service.on(new MemoryEngine(), { heartbeatMs: 10 });
+  const request = {
+    method: "GET",
+    path: "/changes",
+    query: "",
+    headers: new Map(),
+    peer: "192.0.2.1",
+    isSecure: false,
+  };
+  const { body } = await service.app.handle({ ...request, readBody: () => new Uint8Array() });
+  if (!isStream(body)) throw new Error("the feed is not a stream");
+  const written: string[] = [];
+  const source = body.open({ write: (bytes) => void written.push(Buffer.from(bytes).toString()), end() {} });
+  source.pull();
+  await eventually(() => written.length > 1);
+  await service.create(item(ids.one));
+  expect(written.slice(1)).toEqual([": still here\n\n"]);
+  source.pull();
+  expect(written[2]).toStartWith("event: change\n");
+  source.cancel();
 });
 
 function numbered(index: number): string {

@@ -108,6 +108,13 @@ describe("JSON text", () => {
     );
   });
 
+  test("only nesting counts as depth: any number of arrays and objects may follow each other", () => {
+    const siblings = Array(10).fill('[],{},[{"a":[]}]').join();
+    const text = `{"a":[${siblings}],"b":{"c":[]},"d":[${siblings}]}`;
+    expect(scanObject(text, 5).text).toBe(text);
+    expect(() => scanObject(text, 4)).toThrow("deeper than 4 levels");
+  });
+
   test("a string of a million characters is accepted", () => {
     const long = `{"a":"${'\\"x'.repeat(300_000)}"}`;
     expect(scanObject(long, depthMax).text).toBe(long);

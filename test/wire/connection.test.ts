@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { Clock } from "../../src/wire/clock.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import type { ConnectionHost, ConnectionLimits, Sender } from "../../src/wire/connection-host.ts";
-import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
+import { Answer, type Handler, type HttpRequest, type StreamSink } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
 import { SharedLimit } from "../../src/wire/shared-limit.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
@@ -15,7 +15,7 @@ const large = new Answer(200, {}, new Uint8Array(300_000).fill(0x61), { isStandi
 
 /**
  * A host that records requests and echoes their method and body. It answers `/unread`, `/large` and `/later` without
- * reading the body: the first two at once, the third in a later turn of the event loop.
+ * reading the body: the first two at once, the third in a later turn of the event loop. It streams `/streamed`.
  */
 class Echo implements ConnectionHost, Handler {
   readonly limits: ConnectionLimits;
@@ -23,6 +23,7 @@ class Echo implements ConnectionHost, Handler {
   readonly clock = new Clock();
   readonly isDraining = false;
   readonly asked: string[] = [];
+  readonly sinks: StreamSink[] = [];
   #toSend: Sender[] = [];
 
   constructor(unfinishedBytesMax = 1024 ** 2) {
@@ -42,7 +43,13 @@ class Echo implements ConnectionHost, Handler {
     if (path === "/unread") return new Answer(200, {}, "unread");
     if (path === "/large") return large;
     if (path === "/later") return Bun.sleep(0).then(() => new Answer(200, {}, `later ${method}`));
+    if (path === "/streamed") return new Answer(200, {}, { open: (sink) => this.#stream(sink) });
     return this.#echo(request);
+  }
+
+  #stream(sink: StreamSink) {
+    this.sinks.push(sink);
+    return { pull() {}, cancel() {} };
   }
 
   async #echo(request: HttpRequest): Promise<Answer> {
@@ -78,7 +85,8 @@ class SlowTransport {
   sent = "";
   /** The buffers that bytes were sent from. */
   readonly sources = new Set<ArrayBufferLike>();
-  ended = false;
+  /** The calls that closed the connection, in order. */
+  readonly closedBy: string[] = [];
   paused = 0;
   readonly #bytesAtOnce: number;
 
@@ -95,15 +103,15 @@ class SlowTransport {
   }
 
   end(): void {
-    this.ended = true;
+    this.closedBy.push("end");
   }
 
   shutdown(): void {
-    this.ended = true;
+    this.closedBy.push("shutdown");
   }
 
   terminate(): void {
-    this.ended = true;
+    this.closedBy.push("terminate");
   }
 
   pause(): void {
@@ -208,6 +216,45 @@ describe("a connection", () => {
     expect(wire.paused).toBe(0);
   });
 
+  test("a client that got no 100 Continue may send its body or its next request, so the connection closes", async () => {
+    const request = "POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 31\r\nExpect: 100-continue\r\n\r\n";
+    const { host, wire } = await run([request, "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"]);
+    expect(host.asked).toEqual(["POST /unread?"]);
+    expect(wire.sent).toContain("Connection: close\r\n");
+    expect(wire.closedBy).toEqual(["shutdown"]);
+  });
+
+  test("after the last answer only our side is closed, unless the client has closed its side", async () => {
+    for (const [clientEnds, closedBy] of [
+      [false, "shutdown"],
+      [true, "end"],
+    ] as const) {
+      const host = new Echo();
+      const wire = new SlowTransport();
+      const connection = new Connection(wire, "192.0.2.1", false, host, host);
+      connection.receive(Buffer.from("GET /unread HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+      if (clientEnds) connection.ended();
+      await host.settle();
+      expect(wire.closedBy).toEqual([closedBy]);
+    }
+  });
+
+  test("a stream that has ended writes nothing into the next answer", async () => {
+    const host = new Echo();
+    const wire = new SlowTransport();
+    const connection = new Connection(wire, "192.0.2.1", false, host, host);
+    const request = Buffer.from("GET /streamed HTTP/1.1\r\nHost: a\r\n\r\n");
+    connection.receive(request);
+    host.sinks[0]?.end(Buffer.from("first"));
+    await host.settle();
+    connection.receive(request);
+    host.sinks[0]?.write(Buffer.from("late"));
+    host.sinks[0]?.end();
+    host.sinks[1]?.end(Buffer.from("second"));
+    await host.settle();
+    expect(wire.sent.replaceAll(/HTTP.*?\r\n\r\n/gs, "")).toBe("5\r\nfirst\r\n0\r\n\r\n6\r\nsecond\r\n0\r\n\r\n");
+  });
+
   test("the body of a large answer is in memory once, however many slow readers it has", async () => {
     const answers = await Promise.all(
       Array.from({ length: 3 }, () => run(["GET /large HTTP/1.1\r\nHost: a\r\n\r\n"], new SlowTransport(1_000))),
@@ -245,7 +292,7 @@ describe("unfinished bodies", () => {
   test("a body that would exceed the limit for all connections together gets 503, and its bytes no longer count", async () => {
     const { host, answers, clients } = await open(post(200, x(60)), postChunk(40), post(200, x(1)), postChunk(1));
     expect(answers).toEqual(["", "", "503", "503"]);
-    expect(clients.map(({ wire }) => wire.ended)).toEqual([false, false, true, true]);
+    expect(clients.map(({ wire }) => wire.closedBy)).toEqual([[], [], ["shutdown"], ["shutdown"]]);
     expect(host.unfinishedBodies.used).toBe(100);
   });
 
