@@ -1,7 +1,7 @@
 // A service that a test starts notices if it is about to send a response that the description does not have.
 
 import { afterEach, expect, test } from "bun:test";
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { RawConnection } from "../http/raw-connection.ts";
@@ -10,20 +10,29 @@ import { Program, projectFolder } from "../program.ts";
 const folder = temporaryFolder();
 afterEach(() => folder.dispose());
 
-/** Replaces a part of one file of the build in the folder. */
-function breakBuild(path: string, part: string, replacement: string): void {
-  const file = join(folder.path, path);
-  const source = readFileSync(file, "utf8");
-  expect(source).toContain(part);
-  writeFileSync(file, source.replace(part, replacement));
-}
+/** Makes an app send a member and an event that are not described. It is added to the end of `src/http/app.ts`. */
+const wrongAnswers = `
+const handle = App.prototype.handle;
+App.prototype.handle = function (request) {
+  const answer = handle.call(this, request);
+  const withBody = (answer, body) => Object.create(answer, { body: { value: body } });
+  if (request.path === "/health/live") return withBody(answer, '{"status":"live","since":1}');
+  if (request.path === "/changes/events") return answer.then((answer) => withBody(answer, feed));
+  return answer;
+};
+const feed = {
+  open(sink) {
+    sink.write(new TextEncoder().encode("event: unknown\\ndata: {}\\n\\n"));
+    return { pull() {}, cancel() {} };
+  },
+};
+`;
 
 test("a service of another build sends no member and no event that is not described, and stopping it fails the test", async () => {
   for (const name of ["src", "package.json", "openapi.yaml"])
     cpSync(join(projectFolder, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(projectFolder, "node_modules"), join(folder.path, "node_modules"));
-  breakBuild("src/http/health.ts", "JSON.stringify({ status: state })", "JSON.stringify({ status: state, since: 1 })");
-  breakBuild("src/http/change-feed.ts", "event: ready", "event: unknown");
+  appendFileSync(join(folder.path, "src/http/app.ts"), wrongAnswers);
 
   const args = ["--port", "0", "--store", "memory:"];
   const program = await Program.start({ args, folder: folder.path });
