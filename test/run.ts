@@ -1,4 +1,4 @@
-// `npm test`: runs the checks, then the tests, and prints the totals in the last line. `npm run test:all` also runs the
+// `npm test`: runs the checks, then the tests. It prints a line for each stage, the tests that fail, and the totals. `npm run test:all` also runs the
 // long tests, whose names end in .long.test.ts, and a minute of torture.
 //
 //   npm test -- test/http test/wire            only files with one of these texts in their paths, long ones included
@@ -29,12 +29,14 @@ const environment = { ...process.env, TMPDIR: folder.path };
 const suite = executable === undefined ? undefined : executableSuite();
 const files = filesToRun();
 // The checks are about the sources, so they are not run for an executable.
-const checksPassed = suite !== undefined || run("run", "check");
+const checksPassed =
+  suite !== undefined || runQuietly("Checking types, format, lint and unused code", [...bunCommand, "run", "check"]);
 prepareChromium();
 if (files.some((file) => file.startsWith("test/tools/"))) installTools();
 // What was just installed, up to 700 MB, may not be on the disk yet. The first test that syncs a file would wait for it.
 if (Bun.which("sync")) Bun.spawnSync(["sync"]);
 const report = join(folder.path, "report.xml");
+console.log(`Running the tests (files: ${files.length})`);
 const testsPassed = run(
   "test",
   "--only-failures",
@@ -51,6 +53,7 @@ const testsPassed = run(
   ...files.map((file) => `./${file}`),
 );
 const { tests, failures, skipped } = readReport();
+if (runsAll) console.log("Attacking every promise for a minute");
 const torturePassed = !runsAll || run(join(import.meta.dir, "torture/run.ts"), "--minutes", "1");
 // The watchdog of a PostgreSQL server may be removing its part at the same moment. Then `rmSync` stops early.
 for (let count = 0; count < 50 && existsSync(folder.path); count++, Bun.sleepSync(100)) folder.dispose();
@@ -85,7 +88,15 @@ function installTools(): void {
   const tools = join(projectFolder, "test/tools");
   if (!runsAll && existsSync(join(tools, "node_modules"))) return;
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  Bun.spawnSync([npm, "ci", "--no-audit", "--no-fund"], { cwd: tools, stdio: ["ignore", "inherit", "inherit"] });
+  runQuietly("Installing other people's tools", [npm, "ci", "--no-audit", "--no-fund"], tools);
+}
+
+/** Says what it does. What the program prints is shown only if the program fails. */
+function runQuietly(stage: string, command: readonly string[], cwd = projectFolder): boolean {
+  console.log(stage);
+  const { success, stdout, stderr } = Bun.spawnSync([...command], { cwd, env: environment, stdin: "ignore" });
+  if (!success) console.error(`${stdout}${stderr}`);
+  return success;
 }
 
 function run(...args: string[]): boolean {
