@@ -16,7 +16,7 @@ export function brokenText({ name, file, text, replacement }: Break): string {
   return before + replacement + after;
 }
 
-export class BrokenCopy {
+class BrokenCopy {
   readonly #folder = temporaryFolder();
 
   constructor(broken: Break) {
@@ -56,6 +56,21 @@ export class BrokenCopy {
 
   dispose(): void {
     this.#folder.dispose();
+  }
+}
+
+/** Makes the mistake in a copy, and returns why the tests do not notice it. Empty if they all do. */
+export async function objectionsTo(broken: Break): Promise<string[]> {
+  const copy = new BrokenCopy(broken);
+  try {
+    const objections: string[] = [];
+    for (const test of broken.tests) {
+      const objection = await copy.objection(test);
+      if (objection !== undefined) objections.push(objection);
+    }
+    return objections;
+  } finally {
+    copy.dispose();
   }
 }
 

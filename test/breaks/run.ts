@@ -3,8 +3,8 @@
 //
 //   npm run breaks [-- TEXT]        only rows whose name or file contains the text
 
-import { BrokenCopy } from "./broken-copy.ts";
-import { type Break, breaks } from "./table.ts";
+import { objectionsTo } from "./broken-copy.ts";
+import { breaks } from "./table.ts";
 
 /** Most of these tests wait for a disk or another process. */
 const atOnce = 2;
@@ -20,23 +20,9 @@ process.exit(total > 0 && unnoticed === 0 ? 0 : 1);
 
 async function work(): Promise<void> {
   for (let broken = waiting.shift(); broken; broken = waiting.shift()) {
-    const objections = await tryOut(broken);
+    const objections = await objectionsTo(broken);
     console.log(`${objections.length === 0 ? "noticed" : "NOT NOTICED"}: ${broken.name} (${broken.file})`);
     for (const objection of objections) console.log(`  ${objection}`);
     if (objections.length > 0) unnoticed++;
-  }
-}
-
-async function tryOut(broken: Break): Promise<string[]> {
-  const copy = new BrokenCopy(broken);
-  try {
-    const objections: string[] = [];
-    for (const test of broken.tests) {
-      const objection = await copy.objection(test);
-      if (objection !== undefined) objections.push(objection);
-    }
-    return objections;
-  } finally {
-    copy.dispose();
   }
 }

@@ -1,5 +1,8 @@
 // Small mistakes that the tests must notice. Each row breaks one line of the program, and names tests that then fail.
-// `npm run breaks` tries them all. If you change a line that a row quotes, change the row with it.
+// `npm run breaks` tries them all, `npm run test:all` the quick ones, and `npm run torture` the others. If you change a
+// line that a row quotes, change the row with it.
+
+import { simulationBreaks } from "./simulation-breaks.ts";
 
 export interface Break {
   /** The mistake, as a short sentence. */
@@ -8,6 +11,8 @@ export interface Break {
   /** It is in the file exactly once. */
   readonly text: string;
   readonly replacement: string;
+  /** True if the tests notice it within 5 s. */
+  readonly isQuick?: boolean;
   /** The tests that notice it. Each of them must fail. */
   readonly tests: readonly NoticingTest[];
 }
@@ -28,6 +33,7 @@ const everyCall = (title: string): NoticingTest => ({
 });
 
 export const breaks: readonly Break[] = [
+  ...simulationBreaks,
   {
     name: "a commit that wrote nothing is noted",
     file: "src/engines/sqlite/sqlite-store.ts",

@@ -1,5 +1,6 @@
 // All parts of `npm run torture`, in the order in which they run.
 
+import { breaksPart } from "../breaks/breaks-part.ts";
 import { changedFilesPart, undisturbedPart } from "../faults/changed-files.ts";
 import { corruptionPart } from "../faults/corruption.ts";
 import { everyCallPart } from "../faults/every-call.ts";
@@ -35,4 +36,5 @@ export const parts: readonly Part[] = [
   requestsPart,
   streamsPart,
   loadPart,
+  breaksPart,
 ];
