@@ -108,6 +108,17 @@ describe("JSON text", () => {
     );
   });
 
+  test.each([
+    ["{a:1}", "a field name in double quotes"],
+    ['{"a"=1}', "a colon"],
+    ['{"a":[1 2]}', "a comma or a closing bracket"],
+    ['{"a":"\\q"}', "a valid escape"],
+    ['{"a":"\n"}', "an escape such as \\n instead of a raw control character"],
+    ["{} x", "the end of the document"],
+  ])("a mistake in %j is named", (json, expected) => {
+    expect(() => scanObject(json, depthMax)).toThrow(`expected ${expected} at line 1, column `);
+  });
+
   test("only nesting counts as depth: any number of arrays and objects may follow each other", () => {
     const siblings = Array(10).fill('[],{},[{"a":[]}]').join();
     const text = `{"a":[${siblings}],"b":{"c":[]},"d":[${siblings}]}`;

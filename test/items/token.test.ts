@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fieldNameStyles } from "../../src/items/field-names.ts";
-import { formatToken, parseToken } from "../../src/items/token.ts";
+import { formatToken, isNotKept, parseToken, withoutCoding } from "../../src/items/token.ts";
 
 const state = { epoch: "0123456789abcdef", version: 42 };
 
@@ -49,6 +49,18 @@ describe("a version token", () => {
   test("of a state that was not stored cannot be read", () => {
     expect(parseToken(`"${formatToken(state)}-not-kept"`)).toBeUndefined();
     expect(parseToken(`"${formatToken(state, "camel")}-not-kept"`)).toBeUndefined();
+    expect([`"${formatToken(state)}-not-kept"`, `"${formatToken(state)}"`, null].map(isNotKept)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test("of a compressed response is the same without the suffix, with and without quotes", () => {
+    for (const suffix of ["-gzip", "--gzip", ";gzip", "-br"]) {
+      expect(withoutCoding(`"${formatToken(state)}${suffix}"`)).toBe(`"${formatToken(state)}"`);
+      expect(withoutCoding(`${formatToken(state)}${suffix}`)).toBe(formatToken(state));
+    }
   });
 
   test("has a version of at most 15 digits, which a number holds exactly", () => {
