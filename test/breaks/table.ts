@@ -2,7 +2,7 @@
 // `npm run breaks` tries them all, `npm run test:all` the quick ones, and `npm run torture` the others. If you change a
 // line that a row quotes, change the row with it.
 
-import { simulationBreaks } from "./simulation-breaks.ts";
+import { sharedStoreBreaks } from "./shared-store-breaks.ts";
 
 export interface Break {
   /** The mistake, as a short sentence. */
@@ -33,7 +33,7 @@ const everyCall = (title: string): NoticingTest => ({
 });
 
 export const breaks: readonly Break[] = [
-  ...simulationBreaks,
+  ...sharedStoreBreaks,
   {
     name: "a commit that wrote nothing is noted",
     file: "src/engines/sqlite/sqlite-store.ts",

@@ -1,4 +1,4 @@
-// A simulation keeps every promise, and its seed repeats it. `test/breaks/simulation-breaks.ts` has the mistakes that it
+// A simulation keeps every promise, and its seed repeats it. `test/breaks/shared-store-breaks.ts` has the mistakes that it
 // must notice. It runs in a process of its own, because it replaces the clock, the timers and the client library of
 // PostgreSQL. `npm run torture -- --only simulation` runs many of them.
 

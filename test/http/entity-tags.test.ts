@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import type { Batch, WholeStore } from "../../src/collection/engine.ts";
+import { RemoteEngine } from "../collection/remote-engine.ts";
+import { ids, item, Service } from "../service.ts";
+
+/** A store that becomes another one, with another epoch, right after each commit. */
+class ReplacedStore extends RemoteEngine {
+  onCommit = async () => {};
+  epoch: string | undefined;
+
+  override async commit(batch: Batch): Promise<boolean> {
+    const isStored = await super.commit(batch);
+    await this.onCommit();
+    return isStored;
+  }
+
+  override async load(): Promise<WholeStore> {
+    const whole = await super.load();
+    return { ...whole, epoch: this.epoch ?? whole.epoch };
+  }
+}
+
+test("the tag of a write names the history that it was stored in, even if the store is replaced before the response", async () => {
+  const engine = new ReplacedStore();
+  const service = await Service.on(engine);
+  const { epoch } = service.collection;
+  engine.onCommit = async () => {
+    engine.epoch = "replaced";
+    engine.isFarBehind = true;
+    engine.hasNewsResult = Promise.resolve(true);
+    await service.list();
+  };
+  const response = await service.create(item(ids.one));
+  expect(service.collection.epoch).toBe("replaced");
+  expect(response.headers.get("etag")).toBe(`"${epoch}-1"`);
+});
