@@ -41,6 +41,7 @@ describe("merging the changes of two people", () => {
 
   test("two names in one item that differ only in letter case are two fields", () => {
     expect(mergeFields('{"a":1,"A":2}', '{"a":3,"A":2}', '{"a":1,"A":4}').json).toBe('{"a":3,"A":4}');
+    expect(mergeFields('{"a":1}', '{"a":1,"A":2}', '{"a":3}').json).toBe('{"a":3,"A":2}');
   });
 });
 

@@ -14,12 +14,14 @@ describe("known fields", () => {
       notes: "oat",
       done: true,
     });
-    expect([meaningOf("Task"), meaningOf("NOTE"), meaningOf("isDone"), meaningOf("Price")]).toEqual([
-      "name",
-      "notes",
-      "done",
-      undefined,
-    ]);
+    const meanings = {
+      name: ["Name", "title", "Task", "summary", "text"],
+      notes: ["Notes", "NOTE", "description"],
+      done: ["Done", "completed", "isDone", "isComplete", "isCompleted"],
+    };
+    for (const [meaning, names] of Object.entries(meanings))
+      for (const name of names) expect<string | undefined>(meaningOf(name)).toBe(meaning);
+    expect(meaningOf("Price")).toBeUndefined();
   });
 
   test("of two names for one field, the better known one counts, wherever it stands", () => {
