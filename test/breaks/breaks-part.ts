@@ -8,12 +8,12 @@ export const breaksPart: Part = {
   name: "breaks",
   promise: "The attacks find mistakes: each one that is made on purpose in a copy of the program is noticed.",
   weight: 2,
-  secondsMin: 60,
+  secondsMin: 20,
   async run({ random, tally, goOn }) {
     const slow = breaks.filter(({ isQuick }) => !isQuick);
-    for (let index = random.below(slow.length); goOn(); index++) {
-      const broken = slow[index % slow.length];
-      if (!broken) return;
+    const first = random.below(slow.length);
+    for (const broken of [...slow.slice(first), ...slow.slice(0, first)]) {
+      if (!goOn()) return;
       tally.operations++;
       tally.faults++;
       for (const objection of await objectionsTo(broken)) tally.noteWrong(`${broken.name}: ${objection}`);
