@@ -113,10 +113,16 @@ describe("JSON text", () => {
     ['{"a"=1}', "a colon"],
     ['{"a":[1 2]}', "a comma or a closing bracket"],
     ['{"a":"\\q"}', "a valid escape"],
+    ['{"a":"\\u00g0"}', "a valid escape"],
     ['{"a":"\n"}', "an escape such as \\n instead of a raw control character"],
     ["{} x", "the end of the document"],
   ])("a mistake in %j is named", (json, expected) => {
     expect(() => scanObject(json, depthMax)).toThrow(`expected ${expected} at line 1, column `);
+  });
+
+  test("every kind of escape is accepted and kept", () => {
+    const text = String.raw`{"a":"\"\\\/\b\f\n\r\t\u00e9\uD83D\u0000"}`;
+    expect(scanObject(text, depthMax).text).toBe(text);
   });
 
   test("only nesting counts as depth: any number of arrays and objects may follow each other", () => {
