@@ -8,7 +8,7 @@ export const breaksPart: Part = {
   name: "breaks",
   promise: "The attacks find mistakes: each one that is made on purpose in a copy of the program is noticed.",
   weight: 2,
-  secondsMin: 20,
+  secondsMin: 60,
   async run({ random, tally, goOn }) {
     const slow = breaks.filter(({ isQuick }) => !isQuick);
     const first = random.below(slow.length);
