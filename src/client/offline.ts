@@ -1,9 +1,9 @@
 // Everything that `todoitems-client/offline` and `todoitems/offline` export.
 
-export { indexedDbStorage } from "./indexed-db-storage.ts";
-export type { OfflineStorage } from "./kept-list.ts";
-export type { OfflineListOptions } from "./offline-engine.ts";
-export { OfflineList } from "./offline-list.ts";
+export { indexedDbStorage } from "./offline/indexed-db-storage.ts";
+export type { OfflineStorage } from "./offline/kept-list.ts";
+export type { OfflineListOptions } from "./offline/offline-engine.ts";
+export { OfflineList } from "./offline/offline-list.ts";
 export type {
   Conflict,
   OfflineItem,
@@ -11,5 +11,5 @@ export type {
   OfflineStatus,
   PendingEdit,
   Resolution,
-} from "./offline-snapshot.ts";
-export type { EditProblem } from "./outbox.ts";
+} from "./offline/offline-snapshot.ts";
+export type { EditProblem } from "./offline/outbox.ts";

@@ -137,6 +137,9 @@ export class Requester<Item> {
     return readResponse(request, () => this.options.codec.parse(json));
   }
 
+  /** Makes an item from its JSON text in the list or in the change feed. */
+  readonly parseListed = (json: string): Item => this.parseItem({ method: "GET", url: this.listUrl }, json);
+
   /** Limits how long to wait for each piece of a reply: first for its head, then for each piece of its body. */
   #connection(request: RequestParts, controller: AbortController): RequestConnection {
     const { signal, silenceMsMax = this.options.timeoutMs } = request;

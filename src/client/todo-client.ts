@@ -15,10 +15,10 @@ import type {
 import type { NewItem, TodoItem } from "./codecs.ts";
 import { HttpError, hasStatus, isTodoError, readResponse } from "./errors.ts";
 import { idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
-import { LiveList, type LiveListOptions } from "./live-list.ts";
+import { LiveList, type LiveListOptions } from "./live/live-list.ts";
+import { type WatchEvent, type WatchOptions, watch } from "./live/watch.ts";
 import { backoffMs, Requester } from "./requester.ts";
 import { pause } from "./time-limit.ts";
-import { type WatchEvent, type WatchOptions, watch } from "./watch.ts";
 
 export class TodoClient<Item = TodoItem> {
   /** @internal */

@@ -1,7 +1,7 @@
 // `todoitems watch`: prints every change until it is interrupted.
 
 import { styleText } from "node:util";
-import type { WatchEvent, WatchState } from "../client/watch.ts";
+import type { WatchEvent, WatchState } from "../client/live/watch.ts";
 import { shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
 import { describeFailure } from "./command-line/failure.ts";

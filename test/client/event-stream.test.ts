@@ -1,7 +1,7 @@
 // Server-sent events as the change feed sends them.
 
 import { expect, test } from "bun:test";
-import { EventStreamReader } from "../../src/client/event-stream.ts";
+import { EventStreamReader } from "../../src/client/live/event-stream.ts";
 
 const stream = [
   ": a comment keeps the connection open\n\n",

@@ -447,8 +447,8 @@ describe("several instances", () => {
     expect(names(other)).toEqual(["One"]);
   });
 
-  test("of two tabs, one keeps; the other sends directly, and takes over when the first is closed", async () => {
-    const { service, storage, list } = await open();
+  test("of two tabs, one keeps; the edits of the other wait in memory, and are kept when it takes over", async () => {
+    const { service, network, storage, list } = await open();
     const shared = new SharedLocks();
     const first = list({ locks: new TabLocks(shared) });
     await first.ready;
@@ -457,13 +457,20 @@ describe("several instances", () => {
     await second.ready;
     expect([first, second].map((tab) => tab.getSnapshot().status.kept)).toEqual([true, false]);
     const id = await second.add({ Name: "One" });
+    await isSent(second);
     expect(await service.list()).toContain("One");
-    await eventually(() => expect(names(second)).toEqual(["One"]));
+    network.state = "down";
+    await first.add({ Name: "of the first" });
     await second.change(id, rename("Uno"));
-    await second.remove(id);
-    expect(await service.list()).toBe("[]");
+    expect(names(second)).toEqual(["Uno"]);
     await first.close();
     await eventually(() => expect(second.getSnapshot().status.kept).toBe(true));
+    expect(pending(second).map(({ kind }) => kind)).toEqual(["add", "change"]);
+    expect([...storage.values].join()).toContain("Uno");
+    network.state = "up";
+    second.retry();
+    await isSent(second);
+    expect(names(second)).toEqual(["Uno", "of the first"]);
   });
 
   test("in a page without locks, no instance keeps", async () => {

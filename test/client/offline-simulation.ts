@@ -2,7 +2,7 @@
 // lost, networks are cut, tabs crash at storage writes, and the service restarts or is restored from a backup. The seed
 // decides everything, so a failure can be repeated. An auditor checks every write that the service stores.
 
-import { OfflineList } from "../../src/client/offline-list.ts";
+import { OfflineList } from "../../src/client/offline/offline-list.ts";
 import { TodoClient } from "../../src/client/todo-client.ts";
 import { SharedLocks, TabLocks } from "./simulated-locks.ts";
 import {
@@ -32,6 +32,7 @@ export class Violation extends Error {
 /** One edit of a user. Its value is unique, so the auditor recognises it. */
 interface UserEdit {
   readonly actor: string;
+  readonly tab: Tab;
   readonly id: string;
   readonly field: string;
   readonly value: string;
@@ -40,6 +41,8 @@ interface UserEdit {
   /** The whole item as the user saw it when making the edit, and when deciding about it. */
   readonly items: Partial<Item>[];
   isAccepted: boolean;
+  /** True if it was accepted by a tab that keeps it in memory only. It may be lost if that tab crashes. */
+  isInMemory: boolean;
   /** True if the user has given it up, replaced it, or was told that it failed. */
   isOver: boolean;
   /** How often it was stored since the last restore, and how often it may be. */
@@ -224,6 +227,7 @@ class Simulation {
     if (tab.isDead) return never;
     tab.isDead = true;
     const { device } = tab;
+    for (const edit of this.#edits.values()) if (edit.tab === tab && edit.isInMemory) edit.isOver = true;
     device.tabs = device.tabs.filter((other) => other !== tab);
     this.#timers = this.#timers.filter(({ owner }) => owner !== tab);
     this.#feeds = this.#feeds.filter((feed) => feed.message.tab !== tab);
@@ -252,18 +256,20 @@ class Simulation {
     this.counts.edits++;
     const edit: UserEdit = {
       actor: tab.device.name,
+      tab,
       id,
       field,
       value,
       seen: new Set(),
       items: field === "ID" ? [{}] : [],
       isAccepted: false,
+      isInMemory: false,
       isOver: false,
       stored: 0,
       allowed: 1,
       wasStored: false,
       isHeld: false,
-      hasStore: tab.list.getSnapshot().status.loaded && tab.list.getSnapshot().status.kept,
+      hasStore: tab.list.getSnapshot().status.loaded,
     };
     this.#edits.set(value, edit);
     return edit;
@@ -273,6 +279,7 @@ class Simulation {
     call.then(
       () => {
         edit.isAccepted = true;
+        edit.isInMemory = !edit.tab.list.getSnapshot().status.kept;
       },
       () => {
         edit.isOver = true;
@@ -669,7 +676,7 @@ class Simulation {
     }
     for (const edit of this.#edits.values())
       if (edit.isAccepted && !edit.isOver && !edit.wasStored && !this.#isDone(edit) && !this.#service.isPlain)
-        this.#fail(`the edit ${JSON.stringify({ ...edit, seen: [...edit.seen] })} was lost`);
+        this.#fail(`the edit ${JSON.stringify({ ...edit, tab: undefined, seen: [...edit.seen] })} was lost`);
   }
 
   /** A removal is done if the item is gone anyway. */

@@ -1,59 +1,44 @@
 // Sends the edits of an outbox, one request at a time, and decides what each response means for its edit. It sends only
 // while the list is connected: then it is known which store answers, and what became of edits whose response was lost.
 
-import { isNotKept, parseToken } from "../items/token.ts";
-import { hasStatus, isPassing, isTodoError } from "./errors.ts";
+import { isNotKept, parseToken } from "../../items/token.ts";
+import { hasStatus, isPassing, isTodoError } from "../errors.ts";
+import type { Follower } from "../live/follower.ts";
+import type { ItemState, Mirror } from "../live/mirror.ts";
+import { backoffMs, type Requester } from "../requester.ts";
 import type { KeptList } from "./kept-list.ts";
-import type { ItemState, LiveList } from "./live-list.ts";
 import { type Edit, reconciled, replaced } from "./outbox.ts";
-import { backoffMs, type Requester } from "./requester.ts";
-import type { ListChange } from "./watch.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 const firstRetryMs = 500;
 const retryMsMax = 30_000;
 
-export class EditSender {
-  readonly #requester: Requester<unknown>;
-  readonly #list: LiveList<unknown>;
-  readonly #kept: KeptList;
+/** What a sender works with. */
+interface SenderParts {
+  readonly requester: Requester<unknown>;
+  readonly mirror: Mirror<unknown>;
+  readonly follower: Follower;
+  readonly kept: KeptList;
   /** Lets the app decide about a conflict at once, if it wants to. Undefined drops the edit. */
-  readonly #decide: (conflict: Edit) => Edit | undefined;
+  readonly decide: (conflict: Edit) => Edit | undefined;
+  /** Called when the sender has stopped sending. */
+  readonly onChange: () => void;
+}
+
+export class EditSender {
+  readonly #parts: SenderParts;
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   needsCredentials = false;
 
-  constructor(
-    requester: Requester<unknown>,
-    list: LiveList<unknown>,
-    kept: KeptList,
-    decide: (conflict: Edit) => Edit | undefined,
-  ) {
-    this.#requester = requester;
-    this.#list = list;
-    this.#kept = kept;
-    this.#decide = decide;
-  }
-
-  /**
-   * If the item of an `add` whose response was lost has shown up, or its removal has, the `add` was stored. Edits from
-   * before the first connection are for the store that is connected first.
-   */
-  heard({ items, token }: ListChange): void {
-    const ids = new Set(items.map(({ id }) => id));
-    const epoch = parseToken(token ?? "")?.epoch;
-    const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
-    const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
-    if (this.#kept.outbox.some((edit) => isStored(edit) || isNew(edit)))
-      void this.#kept.commit((outbox) =>
-        outbox.filter((edit) => !isStored(edit)).map((edit) => (isNew(edit) ? { ...edit, epoch } : edit)),
-      );
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
   }
 
   /** True if the edit was made for another store than the one that answers. */
   isForeign({ epoch }: Edit): boolean {
-    const { connected } = this.#list;
+    const { connected } = this.#parts.follower;
     return connected !== undefined && epoch !== undefined && epoch !== connected.epoch;
   }
 
@@ -64,9 +49,9 @@ export class EditSender {
 
   /** The edit to send as soon as the service can be reached. */
   get first(): Edit | undefined {
-    if (this.#list.status.readOnly || this.needsCredentials) return undefined;
+    if (this.#parts.follower.status.readOnly || this.needsCredentials) return undefined;
     const blocked = new Set<string>();
-    return this.#kept.outbox.find((edit) => {
+    return this.#parts.kept.outbox.find((edit) => {
       const waits = edit.theirs !== undefined || edit.problem !== undefined || this.isForeign(edit);
       const isFirst = !waits && !blocked.has(edit.id);
       blocked.add(edit.id);
@@ -77,10 +62,10 @@ export class EditSender {
   /** Sends edits until none is left to send, or until they must wait. `isProven`: the list has just connected. */
   async send(isProven = false): Promise<void> {
     if (this.#isRunning) return;
-    const { connected } = this.#list;
+    const { connected } = this.#parts.follower;
     // A feed would have ended if another store had taken over. A poll must come right before the edits.
     if (!isProven && connected?.kind === "polling" && connected.epoch !== undefined) {
-      if (this.#next()) this.#list.reconnect();
+      if (this.#next()) this.#parts.follower.reconnect();
       return;
     }
     this.#isRunning = true;
@@ -89,8 +74,8 @@ export class EditSender {
     this.#isRunning = false;
     if (!hasWork) return;
     // Without a feed, nothing tells us of our own edits before the next poll.
-    if (this.#list.connected?.kind === "polling") this.#list.reconnect();
-    this.#list.publish();
+    if (this.#parts.follower.connected?.kind === "polling") this.#parts.follower.reconnect();
+    this.#parts.onChange();
   }
 
   /** Waits no longer, for example because there are new credentials. */
@@ -101,23 +86,23 @@ export class EditSender {
   }
 
   #next(): Edit | undefined {
-    return this.#list.connected && this.#timer === undefined ? this.first : undefined;
+    return this.#parts.follower.connected && this.#timer === undefined ? this.first : undefined;
   }
 
   async #attempt({ number }: Edit): Promise<void> {
-    const isOurs = this.#list.connected?.epoch !== undefined;
+    const isOurs = this.#parts.follower.connected?.epoch !== undefined;
     // The user may change the edit until it is marked. So it is looked up again each time.
-    const find = (outbox = this.#kept.outbox) => outbox.find((edit) => edit.number === number);
+    const find = (outbox = this.#parts.kept.outbox) => outbox.find((edit) => edit.number === number);
     const first = find();
     // The edit before it has left no ETag. So compare it with the list.
     if (first && first.kind !== "add" && first.etag === undefined && isOurs) {
-      const now = this.#list.stateOf(first.id);
+      const now = this.#parts.mirror.stateOf(first.id);
       await this.#meet(first, now, (edit) => reconciled(edit, now, false));
     }
     let wasSent = false;
     try {
       // The device must know that the edit may be stored before anybody stores it.
-      await this.#kept.commit((outbox) => {
+      await this.#parts.kept.commit((outbox) => {
         const edit = find(outbox);
         wasSent = edit?.sent ?? false;
         return edit && !edit.theirs && !edit.problem ? replaced(outbox, edit, { ...edit, sent: true }) : outbox;
@@ -137,7 +122,7 @@ export class EditSender {
 
   async #request(edit: Edit, wasSent: boolean, isOurs: boolean): Promise<void> {
     const { kind, id, mine, etag: ifMatch } = edit;
-    const { etag } = await this.#requester.write(methods[kind], id, { ifMatch }, mine);
+    const { etag } = await this.#parts.requester.write(methods[kind], id, { ifMatch }, mine);
     if (isNotKept(etag)) {
       await this.#replace(edit, { ...edit, sent: wasSent });
       return this.#later(undefined);
@@ -170,7 +155,7 @@ export class EditSender {
   /** The item on the service. Undefined if it was deleted, or if the server cannot send a single item. */
   async #fetch(id: string): Promise<ItemState | undefined> {
     try {
-      const reply = await this.#requester.send({ method: "GET", url: this.#requester.itemUrl(id) });
+      const reply = await this.#parts.requester.send({ method: "GET", url: this.#parts.requester.itemUrl(id) });
       return { json: await reply.text(), etag: reply.etag };
     } catch (error) {
       if (!hasStatus(error, 404, 405)) throw error;
@@ -180,19 +165,20 @@ export class EditSender {
 
   /** Takes over the state of an edit's item now, and what that makes of the edit. Undefined drops the edit. */
   async #meet(edit: Edit, now: ItemState | undefined, nextOf: (current: Edit) => Edit | undefined): Promise<void> {
-    await this.#kept.commit((outbox) => {
+    await this.#parts.kept.commit((outbox) => {
       // Before the edit leaves the outbox, so that nobody sees the item for a moment as it was before the edit.
-      if (now) this.#list.put(edit.id, now.json, now.etag);
+      if (now) this.#parts.mirror.put(edit.id, now);
       const current = outbox.find(({ number }) => number === edit.number);
       const next = current && nextOf(current);
-      return replaced(outbox, edit, next?.theirs ? this.#decide(next) : next);
+      return replaced(outbox, edit, next?.theirs ? this.#parts.decide(next) : next);
     });
     // Another store answers at this address by now. The list must find out before anything else is sent.
-    if (now?.etag !== undefined && parseToken(now.etag)?.epoch !== this.#list.connected?.epoch) this.#list.reconnect();
+    if (now?.etag !== undefined && parseToken(now.etag)?.epoch !== this.#parts.follower.connected?.epoch)
+      this.#parts.follower.reconnect();
   }
 
   #replace(edit: Edit, next: Edit): Promise<void> {
-    return this.#kept.commit((outbox) => replaced(outbox, edit, next));
+    return this.#parts.kept.commit((outbox) => replaced(outbox, edit, next));
   }
 
   /**
@@ -206,6 +192,6 @@ export class EditSender {
       this.#timer = undefined;
       void this.send();
     }, waitMs);
-    this.#list.reconnect();
+    this.#parts.follower.reconnect();
   }
 }

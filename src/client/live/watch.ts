@@ -1,10 +1,10 @@
 // Follows the list: what has changed arrives through the server's change feed, by polling its document of changes where
 // responses cannot be streamed, or by polling the whole list if the server has no feed. Lost connections are retried.
 
-import { scanArray } from "../items/json-text.ts";
-import { stringOf } from "../items/object-text.ts";
-import { parseToken } from "../items/token.ts";
-import type { RequestOptions } from "./client-options.ts";
+import { scanArray } from "../../items/json-text.ts";
+import { stringOf } from "../../items/object-text.ts";
+import { parseToken } from "../../items/token.ts";
+import type { RequestOptions } from "../client-options.ts";
 import {
   hasStatus,
   InvalidResponseError,
@@ -13,12 +13,12 @@ import {
   NetworkError,
   readResponse,
   type TodoClientError,
-} from "./errors.ts";
+} from "../errors.ts";
+import { idOf } from "../item-text.ts";
+import type { Reply } from "../reply.ts";
+import { backoffMs, type Requester } from "../requester.ts";
+import { pause } from "../time-limit.ts";
 import { EventStreamReader } from "./event-stream.ts";
-import { idOf } from "./item-text.ts";
-import type { Reply } from "./reply.ts";
-import { backoffMs, type Requester } from "./requester.ts";
-import { pause } from "./time-limit.ts";
 
 export interface WatchedItem<Item> {
   /** In lower case, because IDs that differ only in letter case are the same ID. */

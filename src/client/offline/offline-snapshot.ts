@@ -1,9 +1,11 @@
 // What an offline list shows: its items with the edits on top, the edits that wait, and its status. Objects stay the same
 // until something about them changes, so that user interfaces can compare them with `===`.
 
-import type { ItemCodec } from "./codecs.ts";
-import { idOf, sameId, withEdits } from "./item-text.ts";
-import { type Entry, firstStatus, type ListStatus, unchanged } from "./live-list.ts";
+import type { ItemCodec } from "../codecs.ts";
+import { idOf, sameId, withEdits } from "../item-text.ts";
+import { firstStatus } from "../live/follower.ts";
+import type { ListStatus } from "../live/live-list.ts";
+import { type Entry, unchanged } from "../live/mirror.ts";
 import { type Edit, type EditProblem, insisted, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
@@ -57,7 +59,7 @@ export interface OfflineSnapshot<Item> {
 export const emptySnapshot: OfflineSnapshot<never> = {
   items: [],
   pending: [],
-  status: { ...firstStatus, kept: false, storageError: undefined },
+  status: { ...firstStatus, loaded: false, kept: false, storageError: undefined },
 };
 
 /** An item as the snapshot shows it, with its text. */

@@ -2,9 +2,9 @@
 // keys that contain the address of the service and the name of the list. All changes of the outbox go through one
 // queue, and each is stored before it counts.
 
-import { parseToken } from "../items/token.ts";
-import { utf8Length } from "./item-text.ts";
-import type { ListCopy, LiveList } from "./live-list.ts";
+import { parseToken } from "../../items/token.ts";
+import { utf8Length } from "../item-text.ts";
+import type { ListCopy, Mirror } from "../live/mirror.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
@@ -21,11 +21,13 @@ const quietMs = 1_000;
 const format = 1;
 
 export class KeptList {
-  readonly #list: LiveList<unknown>;
+  readonly #mirror: Mirror<unknown>;
   readonly #storage: OfflineStorage | undefined;
   readonly #keys: Readonly<Record<"outbox" | "copy", string>>;
+  /** Called when the outbox has changed, or an error has come. */
+  readonly #onChange: () => void;
   outbox: Outbox = [];
-  /** True while this instance keeps the outbox on the device. */
+  /** True while this instance keeps the outbox on the device. Otherwise, it is in memory only. */
   isKept = false;
   /** Why something could not be read from or written to the device. */
   error: unknown;
@@ -36,22 +38,19 @@ export class KeptList {
   #lastNumber = 0;
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
-  readonly #onError = (error: unknown) => {
-    this.error = error;
-    this.#list.publish();
-  };
 
-  /** Without a storage, the outbox is in memory only. With an error instead of it, there is no outbox. */
-  constructor(list: LiveList<unknown>, key: string, storage: OfflineStorage | undefined, error: unknown) {
-    this.#list = list;
+  constructor(
+    mirror: Mirror<unknown>,
+    key: string,
+    storage: OfflineStorage | undefined,
+    error: unknown,
+    onChange: () => void,
+  ) {
+    this.#mirror = mirror;
     this.#storage = storage;
     this.#keys = { outbox: `${key}/outbox`, copy: `${key}/copy` };
     this.error = error;
-  }
-
-  /** True if edits wait in the outbox. Otherwise, calls go to the service directly. */
-  get queues(): boolean {
-    return this.isKept || (this.#storage === undefined && this.error === undefined);
+    this.#onChange = onChange;
   }
 
   /** A number for a new edit. */
@@ -59,25 +58,36 @@ export class KeptList {
     return ++this.#lastNumber;
   }
 
-  /** Lets the list start from the kept copy, if there is one. */
-  async open(): Promise<void> {
+  /** Starts from the copy that another instance keeps, if there is one. */
+  async show(): Promise<void> {
     const copy = await this.#readCopy();
-    if (copy) this.#list.startFrom(copy);
+    if (copy && !this.#mirror.isLoaded) this.#mirror.startFrom(copy);
   }
 
-  /** Takes over the outbox that is kept on the device. If it cannot be read, it is left alone. */
-  async takeOver(): Promise<void> {
+  /**
+   * Takes over what is kept on the device. Edits that have waited in memory come after those that were kept. If the
+   * outbox cannot be read, it is left alone. Returns true if the list has gone back to the kept copy.
+   */
+  async takeOver(): Promise<boolean> {
+    let isRestarted = false;
     await this.#exclusive(async () => {
+      const copy = await this.#readCopy();
+      if (!this.#mirror.isLoaded) this.#mirror.startFrom(copy);
       const edits = (await this.#read<{ readonly edits: Outbox }>(this.#keys.outbox, "edits"))?.edits ?? [];
-      // The list may have passed events that show edits to be stored. The kept copy has not.
-      const isRestarted = edits.some(({ sent }) => sent);
-      const copy = isRestarted ? await this.#readCopy() : undefined;
-      this.outbox = edits.map((edit) => ({ ...edit, number: this.nextNumber() }));
+      const own = this.outbox;
+      this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
       this.isKept = true;
-      if (!isRestarted) return;
-      this.#list.startFrom(copy);
-      this.#list.reconnect();
-    }).catch(this.#onError);
+      // The list may have passed events that show edits to be stored. The kept copy has not.
+      isRestarted = edits.some(({ sent }) => sent);
+      if (isRestarted) this.#mirror.startFrom(copy);
+      if (own.length === 0) return;
+      this.#isBehind = true;
+      await this.#writeOutbox(this.outbox);
+      this.#isBehind = false;
+    }).catch((error: unknown) => {
+      this.error = error;
+    });
+    return isRestarted;
   }
 
   /**
@@ -94,10 +104,10 @@ export class KeptList {
       } catch (error) {
         if (mustKeep) throw error;
         this.#isBehind = true;
-        this.#onError(error);
+        this.error = error;
       }
       this.outbox = next;
-      this.#list.publish();
+      this.#onChange();
     });
   }
 
@@ -112,7 +122,7 @@ export class KeptList {
     await this.#exclusive(async () => {
       // The token must not pass an event that has shown an edit to be stored, before the outbox knows it too.
       if (!this.isKept || !this.#keepsCopy || this.#isBehind) return;
-      const { copy } = this.#list;
+      const { copy } = this.#mirror;
       const text = parseToken(copy.token ?? "") && JSON.stringify({ format, ...copy });
       try {
         if (text && utf8Length(text) <= valueBytesMax)
@@ -121,7 +131,10 @@ export class KeptList {
         // The storage is full. The list can be read again from the service.
       }
       await this.#storage?.removeItem(this.#keys.copy);
-    }).catch(this.#onError);
+    }).catch((error: unknown) => {
+      this.error = error;
+      this.#onChange();
+    });
   }
 
   async forget(): Promise<void> {
@@ -129,7 +142,8 @@ export class KeptList {
       for (const key of Object.values(this.#keys)) await this.#storage?.removeItem(key);
       this.outbox = [];
       this.#isBehind = false;
-      this.#list.startFrom(undefined);
+      this.#mirror.startFrom(undefined);
+      this.#onChange();
     });
   }
 
@@ -161,7 +175,7 @@ export class KeptList {
       return await this.#read<ListCopy>(this.#keys.copy, "items");
     } catch (error) {
       this.#keepsCopy = false;
-      this.#onError(error);
+      this.error = error;
       return undefined;
     }
   }

@@ -1,8 +1,10 @@
 // The edits that the service has not confirmed, oldest first, and the rules for them: which edits become one request,
 // and what an edit means if its item is not what the user saw. An outbox is a value: each function returns a new one.
 
-import { mergeFields, sameFields } from "../items/field-merge.ts";
-import type { ItemState } from "./live-list.ts";
+import { mergeFields, sameFields } from "../../items/field-merge.ts";
+import { parseToken } from "../../items/token.ts";
+import type { ItemState } from "../live/mirror.ts";
+import type { ListChange } from "../live/watch.ts";
 
 export interface Edit {
   /** Names the edit while it is in the outbox. */
@@ -42,10 +44,10 @@ export function replaced(outbox: Outbox, { number }: Edit, next: Edit | undefine
 }
 
 /** What the user does to an item, and what the user saw. */
-export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "etag" | "isOwnId">;
+export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "isOwnId">;
 
 /** Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. */
-export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "number" | "epoch">): Outbox {
+export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "etag" | "number" | "epoch">): Outbox {
   const last = outbox.filter(({ id }) => id === edit.id).at(-1);
   if (!last) return [...outbox, { ...edit, sent: false }];
   const isOpen = !last.sent && !last.theirs && last.kind !== "remove" && edit.kind !== "add";
@@ -62,6 +64,19 @@ export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "number" | 
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
   if (last.kind === "change" && sameFields(last.base ?? "{}", mine)) return replaced(outbox, last, undefined);
   return replaced(outbox, last, { ...last, mine, epoch: last.epoch ?? edit.epoch, problem: undefined });
+}
+
+/**
+ * What a change of the list says about the edits. If the item of an `add` whose response was lost has shown up, or its
+ * removal has, the `add` was stored. Edits from before the first connection are for the store that is connected first.
+ */
+export function heard(outbox: Outbox, { items, token }: ListChange): Outbox {
+  const ids = new Set(items.map(({ id }) => id));
+  const epoch = parseToken(token ?? "")?.epoch;
+  const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
+  const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
+  if (!outbox.some((edit) => isStored(edit) || isNew(edit))) return outbox;
+  return outbox.filter((edit) => !isStored(edit)).map((edit) => (isNew(edit) ? { ...edit, epoch } : edit));
 }
 
 /**

@@ -1,0 +1,279 @@
+// The engine of an offline list. It connects the parts so that data flows one way: an edit goes into the outbox, from
+// there the sender sends it to the service, the follower brings what the service has into the mirror, and the snapshot
+// shows the mirror with the outbox on top. One instance keeps its outbox on the device: in a browser, the one that holds
+// a lock.
+// Why: docs/decisions/0081-offline-lists.md
+
+import { Follower } from "../live/follower.ts";
+import type { LiveListOptions } from "../live/live-list.ts";
+import { type Entry, Mirror } from "../live/mirror.ts";
+import { Publisher } from "../live/publisher.ts";
+import type { ListChange } from "../live/watch.ts";
+import type { TodoClient } from "../todo-client.ts";
+import { EditSender } from "./edit-sender.ts";
+import { KeptList, type OfflineStorage } from "./kept-list.ts";
+import {
+  type Conflict,
+  conflictOf,
+  decided,
+  type OfflineSnapshot,
+  OfflineView,
+  type Resolution,
+} from "./offline-snapshot.ts";
+import { type Edit, heard, type Outbox, overlaid, type UserEdit, withEdit } from "./outbox.ts";
+
+export interface OfflineListOptions<Item> extends LiveListOptions {
+  /**
+   * Where the list and the edits are kept: AsyncStorage, `() => localStorage`, `indexedDbStorage()`. Without it, they are
+   * in memory, and gone when the app ends.
+   */
+  readonly storage?: OfflineStorage | (() => OfflineStorage) | undefined;
+  /**
+   * Whose list it is. Lists of two names never meet. Default: the user of fixed credentials. If the client's credentials
+   * are a function, the name is required.
+   */
+  readonly name?: string | undefined;
+  /** Resolves a conflict at once. If it returns undefined, the edit waits for `resolve`. */
+  readonly onConflict?: ((conflict: Conflict<Item>) => Resolution<Item> | undefined) | undefined;
+  /**
+   * The locks of the browser. Undefined if this is not a browser, null if it has none.
+   * @internal
+   */
+  readonly locks?: Locks | null | undefined;
+}
+
+/** The part of the browser's lock manager that is used here. */
+interface Locks {
+  request(
+    name: string,
+    options: { readonly ifAvailable?: boolean; readonly signal?: AbortSignal },
+    work: (lock: unknown) => Promise<void>,
+  ): Promise<unknown>;
+}
+
+export class OfflineEngine<Item> {
+  /** Resolves when the kept list is there, with or without a network. */
+  readonly ready: Promise<void>;
+  /** How many lists use this engine. */
+  uses = 0;
+  readonly #options: OfflineListOptions<Item>;
+  readonly #key: string;
+  readonly #mirror: Mirror<Item>;
+  readonly #follower: Follower;
+  readonly #kept: KeptList;
+  readonly #sender: EditSender;
+  readonly #view: OfflineView<Item>;
+  readonly #publisher = new Publisher(() => this.#connect());
+  /** The items without edits, as the snapshot shows them. The user has not seen anything newer. */
+  #seen: readonly Entry<Item>[] = [];
+  readonly #end = new AbortController();
+  #isStarted = false;
+  #syncs = 0;
+  #release = () => {};
+
+  /** If the storage could not be opened, there is an error instead of it. */
+  constructor(
+    client: TodoClient<Item>,
+    options: OfflineListOptions<Item>,
+    key: string,
+    storage: OfflineStorage | undefined,
+    storageError: unknown,
+  ) {
+    const { requester } = client;
+    const { codec } = requester.options;
+    const onChange = () => this.#changed();
+    this.#options = options;
+    this.#key = key;
+    this.#view = new OfflineView(codec);
+    this.#mirror = new Mirror(requester.parseListed);
+    this.#follower = new Follower(requester, options, {
+      since: () => this.#mirror.token,
+      onChange: (change) => this.#received(change),
+      onStatus: () => this.#connectionChanged(),
+      onHidden: () => void this.#kept.saveCopy(),
+    });
+    this.#kept = new KeptList(this.#mirror, key, storage, storageError, onChange);
+    const decide = (edit: Edit) => {
+      try {
+        return decided(edit, options.onConflict?.(conflictOf(edit, codec)), codec);
+      } catch (error) {
+        // The app's function has failed, so the edit waits for `resolve`.
+        console.error(error);
+        return edit;
+      }
+    };
+    this.#sender = new EditSender({
+      requester,
+      mirror: this.#mirror,
+      follower: this.#follower,
+      kept: this.#kept,
+      decide,
+      onChange,
+    });
+    this.ready = this.#start(storage !== undefined);
+  }
+
+  subscribe(listener: () => void): () => void {
+    return this.#publisher.subscribe(listener);
+  }
+
+  getSnapshot(): OfflineSnapshot<Item> {
+    const { status } = this.#follower;
+    const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
+    const { isKept: kept, error: storageError, outbox } = this.#kept;
+    const shown = { ...status, needsCredentials, loaded: this.#mirror.isLoaded, kept, storageError };
+    return this.#view.draw(this.#seen, outbox, shown, (edit) => this.#sender.isForeign(edit));
+  }
+
+  /**
+   * Makes an edit of what the user sees: the item's text with earlier edits on top. If there is nothing to do, `make`
+   * returns undefined.
+   */
+  async edit(id: string, make: (base: string | undefined) => Omit<UserEdit, "id"> | undefined): Promise<void> {
+    await this.ready;
+    if (this.#follower.status.readOnly) throw new Error("The service is read-only: it stores no edits.");
+    await this.commit((outbox) => {
+      const seen = this.#seen.find((entry) => entry.id === id);
+      const earlier = outbox.filter((one) => one.id === id);
+      const edit = make(overlaid(seen ? [seen] : [], earlier).get(id));
+      if (!edit) return outbox;
+      const number = this.#kept.nextNumber();
+      return withEdit(outbox, { ...edit, id, etag: seen?.etag, epoch: this.#mirror.epoch, number });
+    });
+  }
+
+  /** Changes the outbox, and sends what can be sent. If the storage fails, throws and changes nothing. */
+  async commit(change: (outbox: Outbox) => Outbox): Promise<void> {
+    await this.ready;
+    await this.#kept.commit(change, true);
+    void this.#sender.send();
+  }
+
+  /** Sends the edits that were made for another store to the one that answers now. */
+  async sendAnyway(): Promise<void> {
+    await this.commit((outbox) =>
+      outbox.map((edit) => (this.#sender.isForeign(edit) ? { ...edit, epoch: this.#mirror.epoch } : edit)),
+    );
+  }
+
+  retry(): void {
+    this.#sender.retry();
+    this.#follower.reconnect();
+    this.#changed();
+  }
+
+  /** Connects, sends what can be sent, and ends. Throws if the service cannot be reached. */
+  async sync(): Promise<void> {
+    await this.ready;
+    let unsubscribe = () => {};
+    this.#syncs++;
+    this.#follower.reconnect();
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const check = () => {
+          const { connection } = this.#follower.status;
+          if (this.#end.signal.aborted) reject(new Error("This list is closed."));
+          else if ("error" in connection) reject(connection.error);
+          else if (this.#follower.connected && this.#sender.isIdle) resolve();
+        };
+        unsubscribe = this.subscribe(check);
+        check();
+      });
+    } finally {
+      this.#syncs--;
+      unsubscribe();
+      await this.#kept.saveCopy();
+    }
+  }
+
+  async forget(): Promise<void> {
+    await this.ready;
+    await this.#kept.forget();
+    this.#follower.reconnect();
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    this.#sender.retry();
+    this.#changed();
+    await this.#kept.leave();
+    this.#release();
+  }
+
+  /** The outbox hears of a change before the token moves. Otherwise, a crash in between would hide it from the outbox. */
+  #received(change: ListChange): void {
+    void this.#kept.commit((outbox) => heard(outbox, change));
+    this.#mirror.apply(change);
+    this.#kept.saveCopyWhenQuiet();
+    this.#publisher.publishSoon(() => this.#publish());
+  }
+
+  #connectionChanged(): void {
+    this.#connect();
+    this.#publisher.publishSoon(() => this.#publish());
+    void this.#sender.send(true);
+  }
+
+  /** Something about the outbox has changed: opens or closes the connection, and shows the change at once. */
+  #changed(): void {
+    this.#connect();
+    this.#publish();
+  }
+
+  /** Is connected while somebody subscribes or waits for `sync`, and while there is something to send. */
+  #connect(): void {
+    // Until the outbox is there, nothing may be received that shows an edit to be stored.
+    const isOpen = this.#isStarted && !this.#end.signal.aborted;
+    const isNeeded = this.#syncs > 0 || this.#sender.first !== undefined;
+    this.#follower.follow(isOpen && this.#publisher.hasSubscribers, isOpen && isNeeded);
+  }
+
+  #publish(): void {
+    this.#seen = this.#mirror.items;
+    this.#publisher.publish();
+  }
+
+  async #start(isOnDevice: boolean): Promise<void> {
+    if (isOnDevice) {
+      const locks = "locks" in this.#options ? this.#options.locks : browserLocks();
+      if (locks === undefined) await this.#keep();
+      else if (locks === null) await this.#kept.show();
+      else await this.#keepWithLock(locks);
+    }
+    this.#isStarted = true;
+    this.#changed();
+  }
+
+  /** Keeps the list while it holds the lock. If another tab has it, waits for it in the background. */
+  #keepWithLock(locks: Locks): Promise<void> {
+    const { signal } = this.#end;
+    const released = new Promise<void>((release) => {
+      this.#release = release;
+    });
+    return new Promise((resolve) => {
+      const hold = async (lock: unknown) => {
+        if (!lock) await this.#kept.show();
+        else if (!signal.aborted) await this.#keep();
+        resolve();
+        if (lock) await released;
+        else locks.request(this.#key, { signal }, hold).catch(() => {});
+      };
+      locks.request(this.#key, { ifAvailable: true }, hold).catch(() => resolve());
+    });
+  }
+
+  async #keep(): Promise<void> {
+    if (await this.#kept.takeOver()) this.#follower.reconnect();
+    if (!this.#isStarted) return;
+    this.#changed();
+    void this.#sender.send();
+  }
+}
+
+/** The locks of the browser. Undefined outside a browser, where there is one context. Null in a page without locks. */
+function browserLocks(): Locks | null | undefined {
+  const isBrowser = "document" in globalThis || "WorkerGlobalScope" in globalThis;
+  const navigator: unknown = Reflect.get(globalThis, "navigator");
+  if (!isBrowser || typeof navigator !== "object" || navigator === null) return undefined;
+  return Reflect.get(navigator, "product") === "ReactNative" ? undefined : (Reflect.get(navigator, "locks") ?? null);
+}
