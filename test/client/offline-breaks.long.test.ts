@@ -65,8 +65,8 @@ const breaks: readonly Break[] = [
   {
     name: "a new change is merged into one that may have been stored",
     file: "offline/outbox.ts",
-    from: "const isOpen = !last.sent && ",
-    to: "const isOpen = ",
+    from: "if (last.sent || last.theirs",
+    to: "if (last.theirs",
   },
   {
     name: "two tabs keep one outbox",

@@ -274,6 +274,53 @@ describe("conflicts", () => {
   });
 });
 
+describe("an edit of an item that has a waiting edit", () => {
+  /** An edit of Name is refused and waits. Meanwhile somebody else has changed Done or Name, and this device shows it. */
+  async function openWaiting(theirs: string) {
+    const { service, list } = await open({ requiredFields: ["Name"] });
+    await service.create(item(ids.one, '"Name":"One","Done":false'));
+    const made = list();
+    follow(made);
+    await eventually(() => expect(names(made)).toEqual(["One"]));
+    await made.change(ids.one, ({ Name: _, ...rest }) => rest as TodoItem);
+    await eventually(() => expect(pending(made)[0]?.state).toBe("refused"));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, theirs));
+    return { service, made };
+  }
+
+  test("is not lost if it puts back a value that somebody else has changed", async () => {
+    const { service, made } = await openWaiting('"Name":"One","Done":true');
+    await eventually(() => expect(made.getSnapshot().items[0]?.item.Done).toBe(true));
+    await made.change(ids.one, (seen) => ({ ...seen, Done: false }));
+    expect(made.getSnapshot().items[0]?.item.Done).toBe(false);
+    await made.change(ids.one, rename("Uno"));
+    await isSent(made);
+    expect(JSON.parse(await service.list())).toEqual([{ ID: ids.one, Name: "Uno", Done: false }]);
+  });
+
+  test("is no conflict if the user has seen what it replaces", async () => {
+    const { service, made } = await openWaiting('"Name":"One","Done":true,"Notes":"v2"');
+    await eventually(() => expect(made.getSnapshot().items[0]?.item.Notes).toBe("v2"));
+    await made.change(ids.one, (seen) => ({ ...seen, Name: "Uno", Notes: "v3" }));
+    await isSent(made);
+    expect(JSON.parse(await service.list())).toEqual([{ ID: ids.one, Name: "Uno", Done: true, Notes: "v3" }]);
+  });
+
+  test("is merged into it: 50 edits are one request", async () => {
+    const { network, list, service } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const made = list();
+    await made.sync();
+    network.state = "down";
+    for (let count = 1; count <= 50; count++) await made.change(ids.one, rename(`${count}`));
+    expect(pending(made)).toHaveLength(1);
+    network.state = "up";
+    made.retry();
+    await isSent(made);
+    expect(network.requests.filter((request) => request.startsWith("PUT"))).toHaveLength(1);
+  });
+});
+
 describe("refusals", () => {
   test("a refused edit waits with its problem, others are sent, and a new change sends it again", async () => {
     const { service, list } = await open({ requiredFields: ["Name"] });

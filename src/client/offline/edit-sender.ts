@@ -7,7 +7,7 @@ import type { Follower } from "../live/follower.ts";
 import type { ItemState, Mirror } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import type { KeptList } from "./kept-list.ts";
-import { type Edit, reconciled, replaced } from "./outbox.ts";
+import { type Edit, reconciled, refused, replaced } from "./outbox.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 const firstRetryMs = 500;
@@ -149,7 +149,7 @@ export class EditSender {
     // A redirect comes from a network that wants a sign-in first.
     if (!isTodoError(error, "HttpError") || error.status < 400 || isPassing(error)) return this.#later(error);
     const { status, code, detail } = error;
-    await this.#replace(edit, { ...edit, sent: false, problem: { status, code, detail } });
+    await this.#parts.kept.commit((outbox) => refused(outbox, edit, { status, code, detail }));
   }
 
   /** The item on the service. Undefined if it was deleted, or if the server cannot send a single item. */

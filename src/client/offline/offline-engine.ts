@@ -20,7 +20,7 @@ import {
   OfflineView,
   type Resolution,
 } from "./offline-snapshot.ts";
-import { type Edit, heard, type Outbox, overlaid, type UserEdit, withEdit } from "./outbox.ts";
+import { type Edit, heard, listed, type Outbox, overlaid, type UserEdit, withEdit } from "./outbox.ts";
 
 export interface OfflineListOptions<Item> extends LiveListOptions {
   /**
@@ -135,10 +135,9 @@ export class OfflineEngine<Item> {
     await this.commit((outbox) => {
       const seen = this.#seen.find((entry) => entry.id === id);
       const earlier = outbox.filter((one) => one.id === id);
-      const edit = make(overlaid(seen ? [seen] : [], earlier).get(id));
+      const edit = make(overlaid(listed(id, seen), earlier).get(id));
       if (!edit) return outbox;
-      const number = this.#kept.nextNumber();
-      return withEdit(outbox, { ...edit, id, etag: seen?.etag, epoch: this.#mirror.epoch, number });
+      return withEdit(outbox, { ...edit, id, epoch: this.#mirror.epoch, number: this.#kept.nextNumber() }, seen);
     });
   }
 

@@ -46,24 +46,47 @@ export function replaced(outbox: Outbox, { number }: Edit, next: Edit | undefine
 /** What the user does to an item, and what the user saw. */
 export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "isOwnId">;
 
-/** Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. */
-export function withEdit(outbox: Outbox, edit: UserEdit & Pick<Edit, "etag" | "number" | "epoch">): Outbox {
-  const last = outbox.filter(({ id }) => id === edit.id).at(-1);
-  if (!last) return [...outbox, { ...edit, sent: false }];
-  const isOpen = !last.sent && !last.theirs && last.kind !== "remove" && edit.kind !== "add";
+/**
+ * Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. `seen` is the item without
+ * edits as the user saw it. What the user saw decides: others may have changed it since the earlier edit was made, so
+ * that edit is first compared with it.
+ */
+export function withEdit(
+  outbox: Outbox,
+  edit: UserEdit & Pick<Edit, "number" | "epoch">,
+  seen: ItemState | undefined,
+): Outbox {
+  const own = outbox.filter(({ id }) => id === edit.id);
+  const last = own.at(-1);
+  if (!last) return [...outbox, { ...edit, etag: seen?.etag, sent: false }];
   // The earlier edit must be stored first, and only then is the ETag of its result known. Both are for the same store,
   // because the user has seen the later one on top of the earlier one.
   const later = { ...edit, etag: undefined, epoch: last.epoch ?? edit.epoch, sent: false };
-  if (!isOpen) return [...outbox, later];
+  if (last.sent || last.theirs || last.kind === "remove" || edit.kind === "add") return [...outbox, later];
+  const below = own.length === 1 ? seen : { json: overlaid(listed(edit.id, seen), own.slice(0, -1)).get(edit.id) };
+  const open = last.kind === "add" ? last : reconciled(last, below, false);
+  // What the earlier edit wanted is there already.
+  if (!open) return withEdit(replaced(outbox, last, undefined), edit, seen);
+  const joined = { ...(open.theirs ? last : open), epoch: later.epoch, problem: undefined };
   if (edit.kind === "remove") {
     const rest = replaced(outbox, last, undefined);
     // An item that was to be created again under its ID may be there by now. Then it is compared before it is removed.
     if (last.kind === "add") return last.isOwnId ? rest : [...rest, later];
-    return replaced(outbox, last, { ...last, kind: "remove", mine: undefined, problem: undefined });
+    return replaced(outbox, last, { ...joined, kind: "remove", mine: undefined });
   }
-  const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", last.mine ?? "");
-  if (last.kind === "change" && sameFields(last.base ?? "{}", mine)) return replaced(outbox, last, undefined);
-  return replaced(outbox, last, { ...last, mine, epoch: last.epoch ?? edit.epoch, problem: undefined });
+  if (open.theirs) return [...replaced(outbox, last, open), later];
+  const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", open.mine ?? "");
+  if (open.kind === "change" && sameFields(open.base ?? "{}", mine)) return replaced(outbox, last, undefined);
+  return replaced(outbox, last, { ...joined, mine });
+}
+
+/** The service has refused an edit. If the user has changed the item again in the meantime, both become one new edit. */
+export function refused(outbox: Outbox, edit: Edit, problem: EditProblem): Outbox {
+  const waits = replaced(outbox, edit, { ...edit, sent: false, problem });
+  const own = waits.filter(({ id }) => id === edit.id);
+  const next = own[1];
+  if (!next || own.length > 2 || own[0]?.number !== edit.number || edit.kind === "remove") return waits;
+  return withEdit(replaced(waits, next, undefined), next, { json: edit.base, etag: edit.etag });
 }
 
 /**
@@ -109,6 +132,11 @@ export function insisted(edit: Edit, mine: string | undefined): Edit {
   // which fields the user has changed.
   if (theirs?.json === undefined) return { ...decided, kind: "add", mine, etag: undefined };
   return { ...decided, kind: "change", base: theirs.json, mine, etag: theirs.etag };
+}
+
+/** The item as a list of one, for `overlaid`. An item that is gone is not in it. */
+export function listed(id: string, state: ItemState | undefined): readonly { id: string; json: string }[] {
+  return state?.json === undefined ? [] : [{ id, json: state.json }];
 }
 
 /** The texts of the items with the edits on top, by ID, in the order of the list. New items come last. */
