@@ -20,6 +20,9 @@ export interface RequestConnection {
   close(): void;
 }
 
+/** How much of an error is read: an endless one must not fill the memory. */
+const errorLengthMax = 1_000_000;
+
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export class Reply {
@@ -33,6 +36,10 @@ export class Reply {
     this.#response = response;
     this.#connection = connection;
     this.#bytesMax = bytesMax;
+  }
+
+  get status(): number {
+    return this.#response.status;
   }
 
   get etag(): string | undefined {
@@ -86,9 +93,13 @@ export class Reply {
     }
   }
 
-  async text(): Promise<string> {
+  /** The whole body or, with a limit, its beginning. */
+  async text(lengthMax = Number.POSITIVE_INFINITY): Promise<string> {
     let text = "";
-    for await (const piece of this.texts()) text += piece;
+    for await (const piece of this.texts()) {
+      text += piece;
+      if (text.length > lengthMax) break;
+    }
     return text;
   }
 
@@ -125,7 +136,7 @@ export class Reply {
    */
   async refusal(): Promise<Omit<ErrorReply, "hadCredentials"> & { readonly currentText: string | undefined }> {
     const { status, statusText, headers, type } = this.#response;
-    const text = await this.text();
+    const text = await this.text(errorLengthMax);
     const members = scanIfObject(text)?.toMap();
     const said = (name: string) => stringOf(members?.get(name));
     const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;

@@ -247,6 +247,14 @@ export const networkClaims: readonly Claim<string>[] = [
     },
   },
   {
+    title: "an error that never ends is read for a megabyte, and is an error with its status",
+    async run(origin) {
+      const url = session(origin, "endless");
+      await refused(new TodoClient(url, { maxResponseBytes: 20_000_000 }).update({ ID: "x" }), 400);
+      await until(async () => (await (await fetch(`${url}/cut`)).text()) === "true");
+    },
+  },
+  {
     title: "leaving the loop over items() early closes the connection",
     async run(origin) {
       const url = session(origin, "endless");

@@ -28,9 +28,10 @@ const handlers: Readonly<Record<string, Handler>> = {
     return response.end(`${itemOf(1)},${itemOf(2)}]`);
   },
 
-  /** An endless list, sent as fast as it is read. */
-  endless: (session, _request, response, path) => {
+  /** An endless list, sent as fast as it is read. A write gets an endless error. */
+  endless: (session, request, response, path) => {
     if (path === "/cut") return response.end(String(session.cut));
+    if (request.method !== "GET") response.statusCode = 400;
     response.setHeader("Content-Type", "application/json");
     response.on("close", () => {
       session.cut = true;
