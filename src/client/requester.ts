@@ -35,6 +35,8 @@ export class Requester<Item> {
   readonly options: Options<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
+  /** How often in a row the change feed was missing, although the list was there. */
+  feedFailures = 0;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {
     const root = serviceRoot(baseUrl);

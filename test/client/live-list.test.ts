@@ -313,6 +313,19 @@ describe("failures", () => {
     expect(states.slice(0, 3)).toEqual(["live", "lost", "live"]);
   });
 
+  test("behind a proxy that passes on only the list, it is polled after a few attempts, and then at once", async () => {
+    const { network } = await open();
+    const fetch = (url: string, init: RequestInit) =>
+      url.includes("/changes/") ? Promise.resolve(new Response("<h1>Hello</h1>")) : network.fetch(url, init);
+    const list = new TodoClient("http://localhost/", { fetch }).liveList({ pollMs: 20 });
+    closes.push(list.subscribe(() => {}));
+    await eventually(() => kind(list) === "lost");
+    await eventually(() => kind(list) === "polling");
+    const lists = network.requests.length;
+    list.reconnect();
+    await eventually(() => kind(list) === "polling" && network.requests.length > lists);
+  });
+
   test("on a server without a change feed, the list is polled, and unchanged items stay the same objects", async () => {
     const { origin, stop } = startOtherDeployment("b");
     closes.push(stop);

@@ -92,17 +92,24 @@ export interface WatchOptions extends RequestOptions {
   readonly pollMs?: number;
 }
 
+interface FollowOptions extends WatchOptions {
+  /** Called whenever the change feed has sent something, if only a heartbeat. */
+  readonly onSign?: () => void;
+}
+
 type SourceEvent = ListChange | WatchState;
 
 /** How long the feed may be silent before it counts as lost. Heartbeats come every 15 seconds. */
 const feedSilenceMsMax = 60_000;
+/** How often the feed of our service may be missing before it counts as blocked, and the list is polled. */
+const feedFailuresMax = 3;
 const firstRetryMs = 500;
 const retryMsMax = 30_000;
 
 /** The changes as texts. */
 export async function* followList(
   requester: Requester<unknown>,
-  options: WatchOptions,
+  options: FollowOptions,
 ): AsyncGenerator<ListChange, void, undefined> {
   const source = new Source(requester, options);
   let failures = 0;
@@ -151,13 +158,13 @@ export async function* watch<Item>(
 /** Where the changes come from. It remembers how far it has read, so that a new connection continues there. */
 class Source {
   readonly #requester: Requester<unknown>;
-  readonly #options: WatchOptions;
+  readonly #options: FollowOptions;
   #token: string | undefined;
   #hasFeed = true;
   /** The items of the last list, if the server has no feed. */
   #texts: string | undefined;
 
-  constructor(requester: Requester<unknown>, options: WatchOptions) {
+  constructor(requester: Requester<unknown>, options: FollowOptions) {
     this.#requester = requester;
     this.#options = options;
     this.#token = options.since;
@@ -196,24 +203,35 @@ class Source {
         headers: { Accept: mediaType },
         ...(isStream && { silenceMsMax: feedSilenceMsMax }),
       });
-      if (reply.mediaType === mediaType) return reply;
+      if (reply.mediaType === mediaType) {
+        this.#requester.feedFailures = 0;
+        return reply;
+      }
       // Some servers send an HTML page for every address. So without the right media type, there is no feed.
       reply.close();
     } catch (error) {
-      const isUnknown = isTodoError(error, "NetworkError") && this.#token === undefined && (await this.#hasOnlyList());
-      if (!isUnknown && !hasStatus(error, 404, 405)) throw error;
+      // If a server does not know the feed's address, the CORS preflight fails, and a browser reports that as a network
+      // failure.
+      const mayBeUnknown =
+        hasStatus(error, 404, 405) || (isTodoError(error, "NetworkError") && this.#token === undefined);
+      if (!mayBeUnknown) throw error;
     }
+    (await this.#openList()).close();
     this.#hasFeed = false;
     return undefined;
   }
 
-  // If a server does not know the feed's address, the CORS preflight fails, and a browser reports that as a network
-  // failure. If the list can be read, the network works and only the feed is missing, unless the list has an ETag of our
-  // service, which has a feed. If the list cannot be read either, this function throws.
-  async #hasOnlyList(): Promise<boolean> {
+  /** Requests the list of a server that seems to have no feed. */
+  async #openList(): Promise<Reply> {
     const reply = await this.#requester.list(this.#options);
-    reply.close();
-    return parseToken(reply.etag ?? "") === undefined;
+    // Our service has a feed. So somebody else has answered for it, such as the network of a hotel. If that goes on, a
+    // proxy passes on only the list.
+    if (parseToken(reply.etag ?? "") && this.#requester.feedFailures++ < feedFailuresMax) {
+      reply.close();
+      this.#hasFeed = true;
+      throw new NetworkError(reply.request, "the change feed cannot be reached");
+    }
+    return reply;
   }
 
   async *#document(reply: Reply): AsyncGenerator<ListChange, WatchState> {
@@ -231,7 +249,7 @@ class Source {
 
   /** Yields the whole list if it has changed. */
   async *#list(): AsyncGenerator<ListChange, WatchState> {
-    const reply = await this.#requester.list(this.#options);
+    const reply = await this.#openList();
     const items: ItemText[] = [];
     for await (const json of reply.objects()) {
       const id = readResponse(reply.request, () => idOf(json))?.toLowerCase();
@@ -248,6 +266,7 @@ class Source {
     const reader = new EventStreamReader();
     // The stream never ends, so its total length is not limited. Below, the limit applies to a single unfinished event.
     for await (const text of reply.texts(Number.POSITIVE_INFINITY)) {
+      this.#options.onSign?.();
       for (const event of reader.read(text)) {
         const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
         if (type === "resync") {
