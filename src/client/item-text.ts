@@ -61,6 +61,11 @@ export function withEdits(original: string, was: string, now: string): string {
   return isDone ? original : json;
 }
 
+/** Whether a text has at most this many bytes. Most texts are so short that nobody has to count. */
+export function fitsInto(bytesMax: number, text: string): boolean {
+  return text.length * 3 <= bytesMax || utf8Length(text) <= bytesMax;
+}
+
 /** The length of a text in bytes of UTF-8. `TextEncoder` is missing in some runtimes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;

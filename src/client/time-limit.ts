@@ -1,7 +1,7 @@
 // Waits for something, but not longer than a time limit, and not after the caller has aborted.
 
 /** `setTimeout` cannot wait longer than this. */
-const timerMsMax = 2 ** 31 - 1;
+export const timerMsMax = 2 ** 31 - 1;
 
 /** Returns what the work returns, or undefined if that takes longer than `ms`. Throws if the signal is aborted. */
 export async function within<Result>(

@@ -66,6 +66,18 @@ async function openReadOnly() {
   return { network, made };
 }
 
+/** What a hotel's network sends before somebody has signed in. */
+const page = () => new Response("<html>Welcome!</html>", { headers: { "Content-Type": "text/html" } });
+
+/** A storage that takes its time. */
+function slow(storage: MapStorage): OfflineStorage {
+  return {
+    getItem: (key) => Bun.sleep(5).then(() => storage.getItem(key)),
+    setItem: (key, value) => Bun.sleep(5).then(() => storage.setItem(key, value)),
+    removeItem: (key) => Bun.sleep(5).then(() => storage.removeItem(key)),
+  };
+}
+
 /** Subscribes until the end of the test. */
 function follow(list: OfflineList<TodoItem>): void {
   closes.push(list.subscribe(() => {}));
@@ -88,6 +100,8 @@ describe("offline", () => {
     await eventually(() => expect(before.getSnapshot().status.connection.kind).toBe("lost"));
     const id = await before.add({ Name: "Two", Done: false });
     await before.change(id, (seen) => ({ ...seen, Done: true }));
+    // Edits of one item become one request.
+    for (let count = 0; count < 50; count++) await before.change(ids.one, rename(`${count}`));
     await before.change(ids.one, rename("Uno"));
     expect(names(before)).toEqual(["Uno", "Two"]);
     expect(pending(before).map(({ kind }) => kind)).toEqual(["add", "change"]);
@@ -100,10 +114,26 @@ describe("offline", () => {
     network.state = "up";
     follow(after);
     await isSent(after);
+    expect(network.requests.filter((request) => request.startsWith("PUT"))).toHaveLength(1);
     expect(await service.list()).toBe(
       `[${item(ids.one, '"Name":"Uno","Price":1.50')},${item(id, '"Name":"Two","Done":true')}]`,
     );
     await eventually(() => expect(after.getSnapshot().items.map((entry) => entry.pending)).toEqual([false, false]));
+  });
+
+  test("at the start, the kept list is never shown without the waiting edits", async () => {
+    const { service, network, storage, list } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const before = list();
+    await before.sync();
+    network.state = "down";
+    await before.change(ids.one, rename("Uno"));
+    await before.close();
+    const after = list({ storage: slow(storage) });
+    const shown = new Set<string>();
+    closes.push(after.subscribe(() => shown.add(names(after).join())));
+    await after.ready;
+    expect([...shown]).toEqual(["Uno"]);
   });
 
   test("an edit without a subscriber is sent, too, and sync() sends and fetches once", async () => {
@@ -130,6 +160,20 @@ describe("offline", () => {
     await service.create(item(ids.one, '"Name":"One"'));
     await made.sync();
     expect(names(made)).toEqual(["One"]);
+  });
+
+  test("after ten silent seconds, the first edit waits until it is known which store answers", async () => {
+    const { service, network, list } = await open();
+    const made = list();
+    follow(made);
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    network.service = await Service.on(new MemoryEngine());
+    closes.push(() => network.service.collection.close());
+    const now = spyOn(Date, "now").mockImplementation(() => performance.timeOrigin + performance.now() + 11_000);
+    closes.push(() => now.mockRestore());
+    await made.add({ Name: "One" });
+    await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held"]));
+    expect([await service.list(), await network.service.list()]).toEqual(["[]", "[]"]);
   });
 
   test("close() ends a sync() that is still waiting", async () => {
@@ -229,6 +273,27 @@ describe("conflicts", () => {
     expect(await service.list()).toBe(`[${item(ids.one, '"Name":"decided","Notes":"y"')}]`);
   });
 
+  test("onConflict may return a promise", async () => {
+    let decide = (_choice: "mine" | "theirs") => {};
+    const onConflict = () =>
+      new Promise<"mine" | "theirs">((resolve) => {
+        decide = resolve;
+      });
+    const { service, list } = await openConflict({ onConflict });
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs","Notes":"y"'));
+    list.retry();
+    await eventually(() => expect(pending(list)[0]?.state).toBe("conflict"));
+    decide("mine");
+    await isSent(list);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"mine","Notes":"y"')}]`);
+  });
+
+  test("an edit function that returns a promise is refused with a sentence that says so", async () => {
+    const { list } = await openConflict();
+    const edit = (async (seen: TodoItem) => seen) as unknown as (seen: TodoItem) => TodoItem;
+    await expect(list.change(ids.one, edit)).rejects.toThrow("not a promise");
+  });
+
   test("if onConflict throws, the edit waits, and other edits are sent", async () => {
     const logged = spyOn(console, "error").mockImplementation(() => {});
     const { service, list } = await openConflict({
@@ -305,20 +370,6 @@ describe("an edit of an item that has a waiting edit", () => {
     await isSent(made);
     expect(JSON.parse(await service.list())).toEqual([{ ID: ids.one, Name: "Uno", Done: true, Notes: "v3" }]);
   });
-
-  test("is merged into it: 50 edits are one request", async () => {
-    const { network, list, service } = await open();
-    await service.create(item(ids.one, '"Name":"One"'));
-    const made = list();
-    await made.sync();
-    network.state = "down";
-    for (let count = 1; count <= 50; count++) await made.change(ids.one, rename(`${count}`));
-    expect(pending(made)).toHaveLength(1);
-    network.state = "up";
-    made.retry();
-    await isSent(made);
-    expect(network.requests.filter((request) => request.startsWith("PUT"))).toHaveLength(1);
-  });
 });
 
 describe("refusals", () => {
@@ -335,10 +386,100 @@ describe("refusals", () => {
     expect(JSON.parse(await service.list())).toHaveLength(2);
   });
 
+  test("retry(id) sends a refused edit again as it is, and retry() does not", async () => {
+    const { service, network, list } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const made = list();
+    follow(made);
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    network.state = 507;
+    await made.remove(ids.one);
+    await eventually(() => expect(pending(made)[0]?.state).toBe("refused"));
+    network.state = "up";
+    made.retry();
+    await made.add({ Name: "Two" });
+    await eventually(() => expect(pending(made)).toHaveLength(1));
+    expect(pending(made)[0]?.state).toBe("refused");
+    made.retry(ids.one);
+    await isSent(made);
+    expect(names(made)).toEqual(["Two"]);
+  });
+
   test("a read-only service refuses edits at once, and those from before wait", async () => {
     const { made } = await openReadOnly();
     await expect(made.add({ Name: "Two" })).rejects.toThrow("read-only");
     expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
+  });
+
+  test("a subscriber that throws, or a strange response to any request, does not stop the sending", async () => {
+    const logged = spyOn(console, "error").mockImplementation(() => {});
+    closes.push(() => logged.mockRestore());
+    const { service, network, connect } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    let pages = 3;
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await network.fetch(url, init);
+      return url.endsWith(ids.one) && --pages >= 0 ? page() : response;
+    };
+    const made = new OfflineList(connect({ fetch }));
+    closes.push(() => made.close());
+    closes.push(
+      made.subscribe(() => {
+        throw new Error("a defect of the app");
+      }),
+    );
+    // The ID is taken, and the item arrives as a page.
+    await made.add({ ID: ids.one, Name: "other" });
+    await eventually(() => expect(pages).toBe(2));
+    for (const name of ["Two", "Three"]) await made.add({ Name: name });
+    made.retry();
+    await eventually(() => expect(pending(made)[0]?.state).toBe("conflict"));
+    await eventually(async () => expect(await service.list()).toMatch(/Two.*Three/));
+    expect(logged).toHaveBeenCalled();
+  });
+
+  test("a page that a hotel sends instead of a response is not believed, by no instance", async () => {
+    for (const locks of [undefined, null]) {
+      const { service, network, storage, connect } = await open();
+      await service.create(item(ids.one, '"Name":"One"'));
+      await service.create(item(ids.two, '"Name":"Two"'));
+      let isHotel = false;
+      const fetch = async (url: string, init: RequestInit) =>
+        isHotel && init.method !== "GET" ? page() : network.fetch(url, init);
+      const made = new OfflineList(connect({ fetch }), { storage, locks });
+      closes.push(() => made.close());
+      follow(made);
+      await eventually(() => expect(names(made)).toEqual(["One", "Two"]));
+      isHotel = true;
+      await made.add({ Name: "Three" });
+      await made.change(ids.one, rename("Uno"));
+      await made.remove(ids.two);
+      await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+      expect(pending(made)).toHaveLength(3);
+      isHotel = false;
+      made.retry();
+      await isSent(made);
+      expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Uno" }, { Name: "Three" }]);
+    }
+  });
+
+  test("Retry-After of many days is no reason for haste", async () => {
+    const { network, connect } = await open();
+    let posts = 0;
+    const fetch = (url: string, init: RequestInit) => {
+      if (init.method !== "POST") return network.fetch(url, init);
+      posts++;
+      return Promise.resolve(new Response(null, { status: 503, headers: { "Retry-After": "2147484" } }));
+    };
+    const made = new OfflineList(connect({ fetch }));
+    closes.push(() => made.close());
+    const feeds = () => network.exchanges.filter((exchange) => exchange.endsWith("events")).length;
+    follow(made);
+    await made.add({ Name: "One" });
+    await eventually(() => expect([posts, feeds()]).toEqual([1, 2]));
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    await made.sync().catch(() => {});
+    expect(posts).toBe(1);
   });
 
   test("401 makes the edits wait for credentials, until retry()", async () => {
@@ -400,7 +541,7 @@ describe("storage", () => {
     expect(made.getSnapshot()).toMatchObject({ items: [], pending: [] });
   });
 
-  test("a value that cannot be read is left alone, and the status says so", async () => {
+  test("the status says what cannot be read; such an outbox is left alone, such a copy is replaced", async () => {
     const { storage, list } = await open();
     const first = list();
     await first.add({ Name: "One" });
@@ -418,8 +559,74 @@ describe("storage", () => {
       await made.add({ Name: "Two" });
       await made.sync();
       await made.close();
-      expect(storage.values.get(key)).toBe("{");
+      expect(storage.values.get(key) === "{").toBe(key.endsWith("outbox"));
     }
+  });
+
+  test("a full outbox takes no more edits, and is sent nevertheless", async () => {
+    const { service, network, list } = await open();
+    network.state = "down";
+    const made = list({ bytesMax: 1_000 });
+    let count = 0;
+    const error = await (async () => {
+      for (;;) {
+        await made.add({ Name: "x".repeat(count % 7) });
+        count++;
+      }
+    })().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RangeError);
+    network.state = "up";
+    follow(made);
+    await isSent(made);
+    expect(JSON.parse(await service.list())).toHaveLength(count);
+  });
+
+  test("after forget(), what could not be read is gone, and the list is kept again", async () => {
+    const { storage, list } = await open();
+    const first = list();
+    await first.add({ Name: "One" });
+    await first.sync();
+    await first.close();
+    const [key = ""] = storage.values.keys();
+    for (const name of ["copy", "outbox"]) storage.values.set(key.replace("copy", name), "{");
+    const made = list();
+    await made.ready;
+    expect(made.getSnapshot().status).toMatchObject({ kept: false, storageError: expect.any(Error) });
+    await made.forget();
+    expect(made.getSnapshot().status).toMatchObject({ kept: true, storageError: undefined });
+    await made.add({ Name: "Two" });
+    expect([...storage.values.keys()].join()).toContain("outbox");
+  });
+
+  test("forget() rejects where another tab keeps the list", async () => {
+    const { network, storage, list } = await open();
+    network.state = "down";
+    const shared = new SharedLocks();
+    const first = list({ locks: new TabLocks(shared) });
+    await first.add({ Name: "One" });
+    const second = list({ locks: new TabLocks(shared), storage: new MapStorage(storage.values) });
+    await expect(second.forget()).rejects.toThrow("keeps nothing");
+    expect(storage.values.size).toBe(1);
+  });
+
+  test("a list that is made again while the earlier one is being closed waits for it", async () => {
+    const { network, storage, connect } = await open();
+    network.state = "down";
+    const device = { ...slow(storage), getItem: (key: string) => storage.getItem(key) };
+    const [confirmed, calls]: [string[], Promise<unknown>[]] = [[], []];
+    for (let count = 0; count < 3; count++) {
+      const made = new OfflineList(connect(), { storage: device });
+      await made.ready;
+      for (const name of [`${count} a`, `${count} b`])
+        calls.push(made.add({ Name: name }).then(() => confirmed.push(name)));
+      await new Promise((resolve) => void setTimeout(resolve));
+      calls.push(made.close());
+    }
+    await Promise.all(calls);
+    const last = new OfflineList(connect(), { storage: device });
+    closes.push(() => last.close());
+    await last.ready;
+    expect([confirmed.length, names(last)]).toEqual([6, confirmed]);
   });
 
   test("lists of two names never meet, and forget() deletes what is kept", async () => {
@@ -520,11 +727,31 @@ describe("several instances", () => {
     expect(names(second)).toEqual(["Uno", "of the first"]);
   });
 
-  test("in a page without locks, no instance keeps", async () => {
-    const { list } = await open();
+  test("in a page without locks, no instance keeps, and all calls work as documented", async () => {
+    const { network, list } = await open();
+    network.state = "down";
     const made = list({ locks: null });
-    await made.add({ Name: "One" });
-    expect(made.getSnapshot().status.kept).toBe(false);
+    const id = await made.add({ Name: "One" });
+    await made.change(id, rename("Uno"));
+    expect(made.getSnapshot()).toMatchObject({ status: { kept: false }, items: [{ item: { Name: "Uno" } }] });
+    await expect(made.change(ids.two, rename("x"))).rejects.toThrow(RangeError);
+    await made.remove(ids.two);
+    network.state = "up";
+    made.retry();
+    await isSent(made);
+  });
+
+  test("two copies of the package share one engine", async () => {
+    const { network, storage, connect, list } = await open();
+    network.state = "down";
+    const copy: typeof import("../../src/client/offline.ts") = await import(
+      "../../src/client/offline/offline-list.ts?copy" as string
+    );
+    expect(copy.OfflineList).not.toBe(OfflineList);
+    const [one, other] = [list(), new copy.OfflineList(connect(), { storage })];
+    closes.push(() => other.close());
+    for (let count = 0; count < 5; count++) await Promise.all([one.add({ Name: "one" }), other.add({ Name: "other" })]);
+    expect([one, other].map((made) => made.getSnapshot().pending.length)).toEqual([10, 10]);
   });
 });
 

@@ -45,7 +45,8 @@ export class TabLocks implements Locks {
   ): Promise<unknown> {
     if (ifAvailable && !this.#shared.take(name)) return work(null);
     if (!ifAvailable)
-      await new Promise<void>((resolve) => {
+      await new Promise<void>((resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
         const attempt = () => {
           if (this.#isDead || signal?.aborted) return true;
           if (!this.#shared.take(name)) return false;

@@ -14,7 +14,7 @@ export type LiveConnection =
   | { readonly kind: "stopped" }
   /**
    * The connection is being made or checked: somebody has subscribed or called `reconnect`, the browser has said that it
-   * is offline or online, or a write of an `OfflineList` has failed.
+   * is offline or online, or a write of an `OfflineList` has failed or comes after a long silence.
    */
   | { readonly kind: "connecting" }
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
@@ -59,6 +59,7 @@ export class Follower {
   #isHidden = false;
   #leavePage: (() => void) | undefined;
   #status = firstStatus;
+  #heardAtMs = 0;
 
   constructor(requester: Requester<unknown>, options: Pick<WatchOptions, "pollMs">, list: Followed) {
     this.#requester = requester;
@@ -74,6 +75,11 @@ export class Follower {
   get connected(): Extract<WatchState, { readonly readOnly: boolean }> | undefined {
     const { connection } = this.#status;
     return connection.kind === "live" || connection.kind === "polling" ? connection : undefined;
+  }
+
+  /** How long the change feed has been silent. */
+  get silentMs(): number {
+    return Date.now() - this.#heardAtMs;
   }
 
   /**
@@ -136,7 +142,10 @@ export class Follower {
       if (!signal.aborted) this.#connectionIs(connection);
     };
     try {
-      const options = { ...this.#options, signal, onState, since: this.#list.since() };
+      const onSign = () => {
+        this.#heardAtMs = Date.now();
+      };
+      const options = { ...this.#options, signal, onState, onSign, since: this.#list.since() };
       for await (const change of followList(this.#requester, options)) {
         if (signal.aborted) return;
         this.#list.onChange(change);

@@ -28,20 +28,22 @@ export interface LiveListSnapshot<Item> {
 export class LiveList<Item> {
   readonly #mirror: Mirror<Item>;
   readonly #follower: Follower;
-  readonly #publisher = new Publisher(() => this.#follower.follow(this.#publisher.hasSubscribers));
+  readonly #publisher = new Publisher(
+    () => this.#follower.follow(this.#publisher.hasSubscribers),
+    () => this.#draw(),
+  );
   #snapshot: LiveListSnapshot<Item> = { items: [], status: { ...firstStatus, loaded: false } };
 
   constructor(requester: Requester<Item>, options: LiveListOptions) {
     const mirror = new Mirror(requester.parseListed);
-    const publishSoon = () => this.#publisher.publishSoon(() => this.#publish());
     this.#mirror = mirror;
     this.#follower = new Follower(requester, options, {
       since: () => mirror.token,
       onChange: (change) => {
         mirror.apply(change);
-        publishSoon();
+        this.#publisher.publishSoon();
       },
-      onStatus: publishSoon,
+      onStatus: () => this.#publisher.publishSoon(),
     });
   }
 
@@ -60,10 +62,9 @@ export class LiveList<Item> {
     this.#follower.reconnect();
   }
 
-  #publish(): void {
+  #draw(): void {
     const { items, isLoaded: loaded } = this.#mirror;
     const status = unchanged(this.#snapshot.status, { ...this.#follower.status, loaded });
     this.#snapshot = unchanged(this.#snapshot, { items, status });
-    this.#publisher.publish();
   }
 }

@@ -2,12 +2,14 @@
 
 export class Publisher {
   readonly #onCount: () => void;
+  readonly #draw: () => void;
   readonly #subscriptions = new Set<{ readonly listener: () => void }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onCount` is called when somebody has subscribed or left. */
-  constructor(onCount: () => void) {
+  /** `onCount` is called when somebody has subscribed or left, and `draw` makes the new snapshot. */
+  constructor(onCount: () => void, draw: () => void) {
     this.#onCount = onCount;
+    this.#draw = draw;
   }
 
   get hasSubscribers(): boolean {
@@ -27,14 +29,25 @@ export class Publisher {
     };
   }
 
-  /** Changes that arrive together are published together, so that the list is not drawn once for each of them. */
-  publishSoon(publish: () => void): void {
-    this.#timer ??= setTimeout(publish, 0);
+  /**
+   * Changes that arrive together are published together, so that the list is not drawn once for each of them. If nobody
+   * subscribes, they are published at once: a timer would keep the process alive.
+   */
+  publishSoon(): void {
+    if (this.hasSubscribers) this.#timer ??= setTimeout(() => this.publish(), 0);
+    else this.publish();
   }
 
   publish(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const { listener } of [...this.#subscriptions]) listener();
+    this.#draw();
+    for (const { listener } of [...this.#subscriptions])
+      try {
+        listener();
+      } catch (error) {
+        // One subscriber's mistake must not disturb the others, or the list itself.
+        console.error(error);
+      }
   }
 }

@@ -2,16 +2,20 @@
 // while the list is connected: then it is known which store answers, and what became of edits whose response was lost.
 
 import { isNotKept, parseToken } from "../../items/token.ts";
-import { hasStatus, isPassing, isTodoError } from "../errors.ts";
+import { hasStatus, InvalidResponseError, isPassing, isTodoError, readResponse } from "../errors.ts";
+import { readObject } from "../item-text.ts";
 import type { Follower } from "../live/follower.ts";
 import type { ItemState, Mirror } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
+import { timerMsMax } from "../time-limit.ts";
 import type { KeptList } from "./kept-list.ts";
 import { type Edit, reconciled, refused, replaced } from "./outbox.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 const firstRetryMs = 500;
 const retryMsMax = 30_000;
+/** If the change feed was silent for longer, the next edit waits until it is known which store answers. */
+const silenceMsMax = 10_000;
 
 /** What a sender works with. */
 interface SenderParts {
@@ -19,8 +23,8 @@ interface SenderParts {
   readonly mirror: Mirror<unknown>;
   readonly follower: Follower;
   readonly kept: KeptList;
-  /** Lets the app decide about a conflict at once, if it wants to. Undefined drops the edit. */
-  readonly decide: (conflict: Edit) => Edit | undefined;
+  /** Ends the sending, also of a request that is under way: another instance may send the edit again. */
+  readonly signal: AbortSignal;
   /** Called when the sender has stopped sending. */
   readonly onChange: () => void;
 }
@@ -62,17 +66,12 @@ export class EditSender {
   /** Sends edits until none is left to send, or until they must wait. `isProven`: the list has just connected. */
   async send(isProven = false): Promise<void> {
     if (this.#isRunning) return;
-    const { connected } = this.#parts.follower;
-    // A feed would have ended if another store had taken over. A poll must come right before the edits.
-    if (!isProven && connected?.kind === "polling" && connected.epoch !== undefined) {
-      if (this.#next()) this.#parts.follower.reconnect();
-      return;
-    }
+    if (this.#next() === undefined) return;
+    if (!isProven && this.#mustCheck()) return this.#parts.follower.reconnect();
     this.#isRunning = true;
-    const hasWork = this.#next() !== undefined;
-    for (let edit = this.#next(); edit; edit = this.#next()) await this.#attempt(edit);
+    for (let edit = this.#next(); edit; edit = this.#next())
+      await this.#attempt(edit).catch((error: unknown) => this.#later(error));
     this.#isRunning = false;
-    if (!hasWork) return;
     // Without a feed, nothing tells us of our own edits before the next poll.
     if (this.#parts.follower.connected?.kind === "polling") this.#parts.follower.reconnect();
     this.#parts.onChange();
@@ -85,8 +84,18 @@ export class EditSender {
     this.#timer = undefined;
   }
 
+  /**
+   * Whether another store may have taken over unnoticed. A poll must come right before the edits. A feed would have
+   * ended, but that may be noticed late if the network has changed.
+   */
+  #mustCheck(): boolean {
+    const { connected, silentMs } = this.#parts.follower;
+    return connected?.kind === "polling" ? connected.epoch !== undefined : silentMs > silenceMsMax;
+  }
+
   #next(): Edit | undefined {
-    return this.#parts.follower.connected && this.#timer === undefined ? this.first : undefined;
+    const { follower, signal } = this.#parts;
+    return follower.connected && this.#timer === undefined && !signal.aborted ? this.first : undefined;
   }
 
   async #attempt({ number }: Edit): Promise<void> {
@@ -97,19 +106,15 @@ export class EditSender {
     // The edit before it has left no ETag. So compare it with the list.
     if (first && first.kind !== "add" && first.etag === undefined && isOurs) {
       const now = this.#parts.mirror.stateOf(first.id);
-      await this.#meet(first, now, (edit) => reconciled(edit, now, false));
+      await this.#meet(first, now, (edit) => reconciled(edit, now, edit.sent));
     }
     let wasSent = false;
-    try {
-      // The device must know that the edit may be stored before anybody stores it.
-      await this.#parts.kept.commit((outbox) => {
-        const edit = find(outbox);
-        wasSent = edit?.sent ?? false;
-        return edit && !edit.theirs && !edit.problem ? replaced(outbox, edit, { ...edit, sent: true }) : outbox;
-      }, true);
-    } catch {
-      return this.#later(undefined);
-    }
+    // The device must know that the edit may be stored before anybody stores it.
+    await this.#parts.kept.commit((outbox) => {
+      const edit = find(outbox);
+      wasSent = edit?.sent ?? false;
+      return edit && !edit.theirs && !edit.problem ? replaced(outbox, edit, { ...edit, sent: true }) : outbox;
+    }, "kept");
     const edit = find();
     // The change feed may have shown in the meantime that the edit is stored, or the comparison was a conflict.
     if (!edit?.sent) return;
@@ -122,13 +127,16 @@ export class EditSender {
 
   async #request(edit: Edit, wasSent: boolean, isOurs: boolean): Promise<void> {
     const { kind, id, mine, etag: ifMatch } = edit;
-    const { etag } = await this.#parts.requester.write(methods[kind], id, { ifMatch }, mine);
+    const { requester, signal } = this.#parts;
+    const { etag, reply } = await requester.write(methods[kind], id, { ifMatch, signal }, mine);
     if (isNotKept(etag)) {
       await this.#replace(edit, { ...edit, sent: wasSent });
       return this.#later(undefined);
     }
-    // Our service confirms a write with an ETag. Without one, somebody else has answered, such as the page of a hotel.
-    if (isOurs && etag === undefined && kind !== "remove") throw new Error("the response is not that of the service");
+    // Other servers may confirm a write in another way. Here, somebody else has answered, such as the page of a hotel.
+    const isDocumented = reply.status === (kind === "add" ? 201 : 204) && (etag !== undefined || kind === "remove");
+    if (isOurs && !isDocumented)
+      throw new InvalidResponseError(reply.request, "the response is not that of the service");
     this.#failures = 0;
     await this.#meet(edit, kind === "remove" ? { etag: ifMatch } : { json: mine, etag }, () => undefined);
   }
@@ -137,11 +145,15 @@ export class EditSender {
     const isCode = (status: number, code: string) =>
       hasStatus(error, status) && (error.code === code || (error.code === undefined && !isOurs));
     const met = (now: ItemState | undefined) => this.#meet(edit, now, (current) => reconciled(current, now, wasSent));
-    if (isTodoError(error, "PreconditionFailedError")) return met({ json: error.currentText, etag: error.currentEtag });
+    if (isTodoError(error, "PreconditionFailedError"))
+      return met(
+        error.currentText === undefined
+          ? await this.#fetch(edit.id)
+          : { json: error.currentText, etag: error.currentEtag },
+      );
     if (isCode(404, "RecordNotFound") && edit.kind !== "add") return met(undefined);
     // The ID of an `add` is taken. If it was made for the `add`, an earlier attempt is stored.
-    if (isCode(409, "TodoItemIDInUse") && edit.kind === "add")
-      return this.#fetch(edit.id).then(met, (failure: unknown) => this.#later(failure));
+    if (isCode(409, "TodoItemIDInUse") && edit.kind === "add") return met(await this.#fetch(edit.id));
     if (hasStatus(error, 401)) {
       this.needsCredentials = true;
       return this.#replace(edit, { ...edit, sent: wasSent });
@@ -156,7 +168,8 @@ export class EditSender {
   async #fetch(id: string): Promise<ItemState | undefined> {
     try {
       const reply = await this.#parts.requester.send({ method: "GET", url: this.#parts.requester.itemUrl(id) });
-      return { json: await reply.text(), etag: reply.etag };
+      const text = await reply.text();
+      return { json: readResponse(reply.request, () => readObject(text).text), etag: reply.etag };
     } catch (error) {
       if (!hasStatus(error, 404, 405)) throw error;
       return undefined;
@@ -169,8 +182,7 @@ export class EditSender {
       // Before the edit leaves the outbox, so that nobody sees the item for a moment as it was before the edit.
       if (now) this.#parts.mirror.put(edit.id, now);
       const current = outbox.find(({ number }) => number === edit.number);
-      const next = current && nextOf(current);
-      return replaced(outbox, edit, next?.theirs ? this.#parts.decide(next) : next);
+      return replaced(outbox, edit, current && nextOf(current));
     });
     // Another store answers at this address by now. The list must find out before anything else is sent.
     if (now?.etag !== undefined && parseToken(now.etag)?.epoch !== this.#parts.follower.connected?.epoch)
@@ -186,8 +198,9 @@ export class EditSender {
    * new document of changes can show whether the edit was stored, and what others have done to it.
    */
   #later(error: unknown): void {
+    if (this.#parts.signal.aborted) return;
     const asked = isTodoError(error, "HttpError") ? (error.retryAfterMs ?? 0) : 0;
-    const waitMs = Math.max(asked, backoffMs(this.#failures++, firstRetryMs, retryMsMax));
+    const waitMs = Math.min(timerMsMax, Math.max(asked, backoffMs(this.#failures++, firstRetryMs, retryMsMax)));
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.send();

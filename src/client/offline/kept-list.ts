@@ -3,9 +3,9 @@
 // queue, and each is stored before it counts.
 
 import { parseToken } from "../../items/token.ts";
-import { utf8Length } from "../item-text.ts";
+import { fitsInto } from "../item-text.ts";
 import type { ListCopy, Mirror } from "../live/mirror.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Edit, Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
 export interface OfflineStorage {
@@ -14,43 +14,46 @@ export interface OfflineStorage {
   removeItem(key: string): unknown;
 }
 
-/** The most bytes of one value. Android cannot read back a row of 2 MB. */
-const valueBytesMax = 1_000_000;
+/** How many bytes the edits of the user may take on the device, and so may the list. Android cannot read 2 MB back. */
+const usualBytesMax = 1_000_000;
 /** How long nothing may change before the copy is kept. */
 const quietMs = 1_000;
 const format = 1;
 
-export class KeptList {
-  readonly #mirror: Mirror<unknown>;
-  readonly #storage: OfflineStorage | undefined;
-  readonly #keys: Readonly<Record<"outbox" | "copy", string>>;
+interface KeptParts {
+  readonly mirror: Mirror<unknown>;
+  readonly key: string;
+  readonly storage: OfflineStorage | undefined;
+  /** Why there is no storage. */
+  readonly error: unknown;
+  readonly bytesMax: number | undefined;
+  /** Decides about new conflicts in the outbox, as far as the app knows what to do. */
+  readonly decide: (outbox: Outbox) => Outbox;
   /** Called when the outbox has changed, or an error has come. */
-  readonly #onChange: () => void;
+  readonly onChange: () => void;
+}
+
+export class KeptList {
+  readonly #parts: KeptParts;
+  readonly #keys: Readonly<Record<"outbox" | "copy", string>>;
   outbox: Outbox = [];
-  /** True while this instance keeps the outbox on the device. Otherwise, it is in memory only. */
-  isKept = false;
   /** Why something could not be read from or written to the device. */
   error: unknown;
-  /** False if the copy on the device cannot be read, and so must be left alone. */
-  #keepsCopy = true;
+  /**
+   * `memory`: this instance does not keep the outbox on the device. `kept`: it does. `unreadable`: it would, but what is
+   * there cannot be read, and is left alone. `left`: it is closed, and another instance may keep the list.
+   */
+  #state: "memory" | "kept" | "unreadable" | "left" = "memory";
   /** True if the outbox in memory is newer than the one that is kept. */
   #isBehind = false;
   #lastNumber = 0;
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    mirror: Mirror<unknown>,
-    key: string,
-    storage: OfflineStorage | undefined,
-    error: unknown,
-    onChange: () => void,
-  ) {
-    this.#mirror = mirror;
-    this.#storage = storage;
-    this.#keys = { outbox: `${key}/outbox`, copy: `${key}/copy` };
-    this.error = error;
-    this.#onChange = onChange;
+  constructor(parts: KeptParts) {
+    this.#parts = parts;
+    this.#keys = { outbox: `${parts.key}/outbox`, copy: `${parts.key}/copy` };
+    this.error = parts.error;
   }
 
   /** A number for a new edit. */
@@ -58,31 +61,34 @@ export class KeptList {
     return ++this.#lastNumber;
   }
 
-  /** Starts from the copy that another instance keeps, if there is one. */
-  async show(): Promise<void> {
+  /** True while this instance keeps the outbox on the device. */
+  get isKept(): boolean {
+    return this.#state === "kept";
+  }
+
+  /** Starts from the copy that is kept on the device, if there is one. */
+  async open(): Promise<void> {
     const copy = await this.#readCopy();
-    if (copy && !this.#mirror.isLoaded) this.#mirror.startFrom(copy);
+    if (!this.#parts.mirror.isLoaded) this.#parts.mirror.startFrom(copy);
   }
 
   /**
-   * Takes over what is kept on the device. Edits that have waited in memory come after those that were kept. If the
-   * outbox cannot be read, it is left alone. Returns true if the list has gone back to the kept copy.
+   * Takes over the outbox on the device. Edits that have waited in memory come after those that were kept. Returns true
+   * if the list has gone back to the kept copy.
    */
   async takeOver(): Promise<boolean> {
     let isRestarted = false;
     await this.#exclusive(async () => {
-      const copy = await this.#readCopy();
-      if (!this.#mirror.isLoaded) this.#mirror.startFrom(copy);
+      this.#state = "unreadable";
       const edits = (await this.#read<{ readonly edits: Outbox }>(this.#keys.outbox, "edits"))?.edits ?? [];
-      const own = this.outbox;
-      this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
-      this.isKept = true;
       // The list may have passed events that show edits to be stored. The kept copy has not.
       isRestarted = edits.some(({ sent }) => sent);
-      if (isRestarted) this.#mirror.startFrom(copy);
-      if (own.length === 0) return;
-      this.#isBehind = true;
-      await this.#writeOutbox(this.outbox);
+      if (isRestarted) this.#parts.mirror.startFrom(await this.#readCopy());
+      const own = this.outbox;
+      this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
+      this.#state = "kept";
+      this.#isBehind = own.length > 0;
+      if (this.#isBehind) await this.#writeOutbox(this.outbox);
       this.#isBehind = false;
     }).catch((error: unknown) => {
       this.error = error;
@@ -91,23 +97,25 @@ export class KeptList {
   }
 
   /**
-   * Changes the outbox. If the storage fails, the change counts nevertheless. But if `mustKeep` is set, this function
-   * throws, and nothing changes.
+   * Changes the outbox. If the storage fails, the change counts nevertheless. But if it must be `kept`, this function
+   * throws, and nothing changes. If it also needs `room`, it must fit: that is for what the user adds. What has to be
+   * noted about waiting edits always fits, or a full outbox could never be sent.
    */
-  commit(change: (outbox: Outbox) => Outbox, mustKeep = false): Promise<void> {
+  commit(change: (outbox: Outbox) => Outbox, need?: "room" | "kept"): Promise<void> {
     return this.#exclusive(async () => {
-      const next = change(this.outbox);
+      if (need && this.#state === "left") throw new Error("This list is closed.");
+      const next = this.#parts.decide(change(this.outbox));
       if (next === this.outbox) return;
       try {
-        if (this.isKept) await this.#writeOutbox(next);
+        if (this.isKept) await this.#writeOutbox(next, need === "room");
         this.#isBehind = false;
       } catch (error) {
-        if (mustKeep) throw error;
+        if (need) throw error;
         this.#isBehind = true;
         this.error = error;
       }
       this.outbox = next;
-      this.#onChange();
+      this.#parts.onChange();
     });
   }
 
@@ -121,29 +129,33 @@ export class KeptList {
     clearTimeout(this.#quiet);
     await this.#exclusive(async () => {
       // The token must not pass an event that has shown an edit to be stored, before the outbox knows it too.
-      if (!this.isKept || !this.#keepsCopy || this.#isBehind) return;
-      const { copy } = this.#mirror;
+      if (!this.isKept || this.#isBehind) return;
+      const { copy } = this.#parts.mirror;
       const text = parseToken(copy.token ?? "") && JSON.stringify({ format, ...copy });
       try {
-        if (text && utf8Length(text) <= valueBytesMax)
-          return void (await this.#storage?.setItem(this.#keys.copy, text));
+        if (text && fitsInto(this.#bytesMax, text))
+          return void (await this.#parts.storage?.setItem(this.#keys.copy, text));
       } catch {
         // The storage is full. The list can be read again from the service.
       }
-      await this.#storage?.removeItem(this.#keys.copy);
+      await this.#parts.storage?.removeItem(this.#keys.copy);
     }).catch((error: unknown) => {
       this.error = error;
-      this.#onChange();
+      this.#parts.onChange();
     });
   }
 
   async forget(): Promise<void> {
     await this.#exclusive(async () => {
-      for (const key of Object.values(this.#keys)) await this.#storage?.removeItem(key);
-      this.outbox = [];
+      if (this.#state === "memory")
+        throw new Error("This instance keeps nothing on the device. Call forget() where status.kept is true.");
+      for (const key of Object.values(this.#keys)) await this.#parts.storage?.removeItem(key);
+      this.#state = "kept";
       this.#isBehind = false;
-      this.#mirror.startFrom(undefined);
-      this.#onChange();
+      this.outbox = [];
+      this.error = undefined;
+      this.#parts.mirror.startFrom(undefined);
+      this.#parts.onChange();
     });
   }
 
@@ -151,8 +163,12 @@ export class KeptList {
   async leave(): Promise<void> {
     await this.saveCopy();
     await this.#exclusive(async () => {
-      this.isKept = false;
+      this.#state = "left";
     });
+  }
+
+  get #bytesMax(): number {
+    return this.#parts.bytesMax ?? usualBytesMax;
   }
 
   #exclusive(work: () => Promise<void>): Promise<void> {
@@ -161,28 +177,26 @@ export class KeptList {
     return result;
   }
 
-  /** Throws if the outbox is too large, or if the storage refuses it. */
-  async #writeOutbox(outbox: Outbox): Promise<void> {
-    const text = JSON.stringify({ format, edits: outbox });
-    if (utf8Length(text) > valueBytesMax)
-      throw new RangeError(`The edits that wait would take more than ${valueBytesMax} bytes on this device.`);
-    if (outbox.length === 0) await this.#storage?.removeItem(this.#keys.outbox);
-    else await this.#storage?.setItem(this.#keys.outbox, text);
+  /** Throws if the outbox must fit and is too large, or if the storage refuses it. */
+  async #writeOutbox(outbox: Outbox, mustFit = false): Promise<void> {
+    const text = `{"format":${format},"edits":[${outbox.map(textOf).join()}]}`;
+    if (mustFit && !fitsInto(this.#bytesMax, text))
+      throw new RangeError(`The edits that wait would take more than ${this.#bytesMax} bytes on this device.`);
+    if (outbox.length === 0) await this.#parts.storage?.removeItem(this.#keys.outbox);
+    else await this.#parts.storage?.setItem(this.#keys.outbox, text);
   }
 
-  async #readCopy(): Promise<ListCopy | undefined> {
-    try {
-      return await this.#read<ListCopy>(this.#keys.copy, "items");
-    } catch (error) {
-      this.#keepsCopy = false;
+  /** A copy that cannot be read is replaced by the next one: the service has the list. */
+  #readCopy(): Promise<ListCopy | undefined> {
+    return this.#read<ListCopy>(this.#keys.copy, "items").catch((error: unknown) => {
       this.error = error;
       return undefined;
-    }
+    });
   }
 
   /** Reads a value of this format, which has an array under this name. */
   async #read<Value>(key: string, array: string): Promise<Value | undefined> {
-    const text = await this.#storage?.getItem(key);
+    const text = await this.#parts.storage?.getItem(key);
     if (text === null || text === undefined) return undefined;
     try {
       const value: unknown = JSON.parse(text);
@@ -191,6 +205,15 @@ export class KeptList {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }
-    throw new Error(`The value ${key} on this device cannot be read. It is left alone.`);
+    throw new Error(`The value ${key} on this device cannot be read.`);
   }
+}
+
+/** The texts of the edits. An edit never changes, and those that wait are written again with every new one. */
+const texts = new WeakMap<Edit, string>();
+
+function textOf(edit: Edit): string {
+  const text = texts.get(edit) ?? JSON.stringify(edit);
+  texts.set(edit, text);
+  return text;
 }

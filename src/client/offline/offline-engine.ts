@@ -5,7 +5,7 @@
 // Why: docs/decisions/0081-offline-lists.md
 
 import { Follower } from "../live/follower.ts";
-import type { LiveListOptions } from "../live/live-list.ts";
+import type { ListStatus, LiveListOptions } from "../live/live-list.ts";
 import { type Entry, Mirror } from "../live/mirror.ts";
 import { Publisher } from "../live/publisher.ts";
 import type { ListChange } from "../live/watch.ts";
@@ -16,11 +16,13 @@ import {
   type Conflict,
   conflictOf,
   decided,
+  emptySnapshot,
+  isPromise,
   type OfflineSnapshot,
   OfflineView,
   type Resolution,
 } from "./offline-snapshot.ts";
-import { type Edit, heard, listed, type Outbox, overlaid, type UserEdit, withEdit } from "./outbox.ts";
+import { type Edit, heard, type Outbox, onTop, replaced, type UserEdit, withEdit } from "./outbox.ts";
 
 export interface OfflineListOptions<Item> extends LiveListOptions {
   /**
@@ -33,13 +35,20 @@ export interface OfflineListOptions<Item> extends LiveListOptions {
    * are a function, the name is required.
    */
   readonly name?: string | undefined;
-  /** Resolves a conflict at once. If it returns undefined, the edit waits for `resolve`. */
-  readonly onConflict?: ((conflict: Conflict<Item>) => Resolution<Item> | undefined) | undefined;
+  /** Resolves a conflict. If it returns undefined, the edit waits for `resolve`. */
+  readonly onConflict?:
+    | ((conflict: Conflict<Item>) => Resolution<Item> | undefined | Promise<Resolution<Item> | undefined>)
+    | undefined;
   /**
    * The locks of the browser. Undefined if this is not a browser, null if it has none.
    * @internal
    */
   readonly locks?: Locks | null | undefined;
+  /**
+   * How many bytes fit on the device. Tests use small limits.
+   * @internal
+   */
+  readonly bytesMax?: number | undefined;
 }
 
 /** The part of the browser's lock manager that is used here. */
@@ -56,6 +65,9 @@ export class OfflineEngine<Item> {
   readonly ready: Promise<void>;
   /** How many lists use this engine. */
   uses = 0;
+  /** Resolves when a closed engine has let go of the device. Undefined while the engine is open. */
+  closed: Promise<void> | undefined;
+  readonly #client: TodoClient<Item>;
   readonly #options: OfflineListOptions<Item>;
   readonly #key: string;
   readonly #mirror: Mirror<Item>;
@@ -63,28 +75,41 @@ export class OfflineEngine<Item> {
   readonly #kept: KeptList;
   readonly #sender: EditSender;
   readonly #view: OfflineView<Item>;
-  readonly #publisher = new Publisher(() => this.#connect());
-  /** The items without edits, as the snapshot shows them. The user has not seen anything newer. */
-  #seen: readonly Entry<Item>[] = [];
+  readonly #publisher = new Publisher(
+    () => this.#connect(),
+    () => this.#draw(),
+  );
+  /** The list without edits, as the snapshot shows it. The user has not seen anything newer. */
+  #seen: { readonly items: readonly Entry<Item>[]; readonly status: ListStatus } = {
+    items: [],
+    status: emptySnapshot.status,
+  };
+  /** The conflicts that the app's `onConflict` has been asked about. */
+  readonly #asked = new WeakSet<Edit>();
   readonly #end = new AbortController();
   #isStarted = false;
   #syncs = 0;
   #release = () => {};
+  #lock: Promise<unknown> | undefined;
 
-  /** If the storage could not be opened, there is an error instead of it. */
+  /**
+   * If the storage could not be opened, there is an error instead of it. `before` is an engine of the same list that is
+   * closed: it may still be writing.
+   */
   constructor(
     client: TodoClient<Item>,
     options: OfflineListOptions<Item>,
     key: string,
     storage: OfflineStorage | undefined,
-    storageError: unknown,
+    error: unknown,
+    before: OfflineEngine<Item> | undefined,
   ) {
     const { requester } = client;
-    const { codec } = requester.options;
     const onChange = () => this.#changed();
+    this.#client = client;
     this.#options = options;
     this.#key = key;
-    this.#view = new OfflineView(codec);
+    this.#view = new OfflineView(requester.options.codec);
     this.#mirror = new Mirror(requester.parseListed);
     this.#follower = new Follower(requester, options, {
       since: () => this.#mirror.token,
@@ -92,25 +117,14 @@ export class OfflineEngine<Item> {
       onStatus: () => this.#connectionChanged(),
       onHidden: () => void this.#kept.saveCopy(),
     });
-    this.#kept = new KeptList(this.#mirror, key, storage, storageError, onChange);
-    const decide = (edit: Edit) => {
-      try {
-        return decided(edit, options.onConflict?.(conflictOf(edit, codec)), codec);
-      } catch (error) {
-        // The app's function has failed, so the edit waits for `resolve`.
-        console.error(error);
-        return edit;
-      }
-    };
-    this.#sender = new EditSender({
-      requester,
-      mirror: this.#mirror,
-      follower: this.#follower,
-      kept: this.#kept,
-      decide,
-      onChange,
+    this.#kept = new KeptList({
+      ...{ mirror: this.#mirror, key, storage, error, bytesMax: options.bytesMax, onChange },
+      decide: (outbox) => this.#decided(outbox),
     });
-    this.ready = this.#start(storage !== undefined);
+    const { signal } = this.#end;
+    const parts = { mirror: this.#mirror, follower: this.#follower, kept: this.#kept };
+    this.#sender = new EditSender({ requester, ...parts, signal, onChange });
+    this.ready = this.#start(storage !== undefined, before?.closed);
   }
 
   subscribe(listener: () => void): () => void {
@@ -118,11 +132,11 @@ export class OfflineEngine<Item> {
   }
 
   getSnapshot(): OfflineSnapshot<Item> {
-    const { status } = this.#follower;
+    const { items, status } = this.#seen;
     const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
     const { isKept: kept, error: storageError, outbox } = this.#kept;
-    const shown = { ...status, needsCredentials, loaded: this.#mirror.isLoaded, kept, storageError };
-    return this.#view.draw(this.#seen, outbox, shown, (edit) => this.#sender.isForeign(edit));
+    const shown = { ...status, needsCredentials, kept, storageError };
+    return this.#view.draw(items, outbox, shown, (edit) => this.#sender.isForeign(edit));
   }
 
   /**
@@ -132,19 +146,19 @@ export class OfflineEngine<Item> {
   async edit(id: string, make: (base: string | undefined) => Omit<UserEdit, "id"> | undefined): Promise<void> {
     await this.ready;
     if (this.#follower.status.readOnly) throw new Error("The service is read-only: it stores no edits.");
-    await this.commit((outbox) => {
-      const seen = this.#seen.find((entry) => entry.id === id);
-      const earlier = outbox.filter((one) => one.id === id);
-      const edit = make(overlaid(listed(id, seen), earlier).get(id));
+    const change = (outbox: Outbox) => {
+      const seen = this.#seen.items.find((entry) => entry.id === id);
+      const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
       if (!edit) return outbox;
       return withEdit(outbox, { ...edit, id, epoch: this.#mirror.epoch, number: this.#kept.nextNumber() }, seen);
-    });
+    };
+    await this.commit(change, "room");
   }
 
   /** Changes the outbox, and sends what can be sent. If the storage fails, throws and changes nothing. */
-  async commit(change: (outbox: Outbox) => Outbox): Promise<void> {
+  async commit(change: (outbox: Outbox) => Outbox, need: "room" | "kept" = "kept"): Promise<void> {
     await this.ready;
-    await this.#kept.commit(change, true);
+    await this.#kept.commit(change, need);
     void this.#sender.send();
   }
 
@@ -155,7 +169,13 @@ export class OfflineEngine<Item> {
     );
   }
 
-  retry(): void {
+  /** Tries again now. With an ID, sends the refused edits of this item again. */
+  retry(id?: string): void {
+    const isRefused = (edit: Edit) => edit.id === id && edit.problem !== undefined;
+    if (id !== undefined)
+      void this.#kept
+        .commit((outbox) => outbox.map((edit) => (isRefused(edit) ? { ...edit, problem: undefined } : edit)))
+        .then(() => this.#sender.send());
     this.#sender.retry();
     this.#follower.reconnect();
     this.#changed();
@@ -191,12 +211,18 @@ export class OfflineEngine<Item> {
     this.#follower.reconnect();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.closed ??= this.#close();
+    return this.closed;
+  }
+
+  async #close(): Promise<void> {
     this.#end.abort();
     this.#sender.retry();
     this.#changed();
     await this.#kept.leave();
     this.#release();
+    await this.#lock;
   }
 
   /** The outbox hears of a change before the token moves. Otherwise, a crash in between would hide it from the outbox. */
@@ -204,19 +230,19 @@ export class OfflineEngine<Item> {
     void this.#kept.commit((outbox) => heard(outbox, change));
     this.#mirror.apply(change);
     this.#kept.saveCopyWhenQuiet();
-    this.#publisher.publishSoon(() => this.#publish());
+    this.#publisher.publishSoon();
   }
 
   #connectionChanged(): void {
     this.#connect();
-    this.#publisher.publishSoon(() => this.#publish());
+    this.#publisher.publishSoon();
     void this.#sender.send(true);
   }
 
   /** Something about the outbox has changed: opens or closes the connection, and shows the change at once. */
   #changed(): void {
     this.#connect();
-    this.#publish();
+    this.#publisher.publish();
   }
 
   /** Is connected while somebody subscribes or waits for `sync`, and while there is something to send. */
@@ -227,17 +253,40 @@ export class OfflineEngine<Item> {
     this.#follower.follow(isOpen && this.#publisher.hasSubscribers, isOpen && isNeeded);
   }
 
-  #publish(): void {
-    this.#seen = this.#mirror.items;
-    this.#publisher.publish();
+  #draw(): void {
+    const { items, isLoaded: loaded } = this.#mirror;
+    this.#seen = { items, status: { ...this.#follower.status, loaded } };
   }
 
-  async #start(isOnDevice: boolean): Promise<void> {
+  /** Asks the app about new conflicts. If it does not know, fails or thinks about it, the edit waits. */
+  #decided(outbox: Outbox): Outbox {
+    const { onConflict } = this.#options;
+    const { codec } = this.#client.requester.options;
+    const isNew = (edit: Edit) => edit.theirs !== undefined && !this.#asked.has(edit);
+    if (!onConflict || !outbox.some(isNew)) return outbox;
+    return outbox.flatMap((edit) => {
+      if (!isNew(edit)) return edit;
+      this.#asked.add(edit);
+      try {
+        const choice = onConflict(conflictOf(edit, codec));
+        if (!isPromise(choice)) return decided(edit, choice, codec) ?? [];
+        const replace = (made: Resolution<Item> | undefined) =>
+          this.commit((now) => (now.includes(edit) ? replaced(now, edit, decided(edit, made, codec)) : now));
+        choice.then(replace).catch((error: unknown) => console.error(error));
+      } catch (error) {
+        console.error(error);
+      }
+      return edit;
+    });
+  }
+
+  async #start(isOnDevice: boolean, before: Promise<void> | undefined): Promise<void> {
+    await before;
     if (isOnDevice) {
       const locks = "locks" in this.#options ? this.#options.locks : browserLocks();
+      await this.#kept.open();
       if (locks === undefined) await this.#keep();
-      else if (locks === null) await this.#kept.show();
-      else await this.#keepWithLock(locks);
+      else if (locks !== null) await this.#keepWithLock(locks);
     }
     this.#isStarted = true;
     this.#changed();
@@ -251,17 +300,17 @@ export class OfflineEngine<Item> {
     });
     return new Promise((resolve) => {
       const hold = async (lock: unknown) => {
-        if (!lock) await this.#kept.show();
-        else if (!signal.aborted) await this.#keep();
+        if (lock) await this.#keep();
         resolve();
         if (lock) await released;
-        else locks.request(this.#key, { signal }, hold).catch(() => {});
+        else this.#lock = locks.request(this.#key, { signal }, hold).catch(() => {});
       };
-      locks.request(this.#key, { ifAvailable: true }, hold).catch(() => resolve());
+      this.#lock = locks.request(this.#key, { ifAvailable: true }, hold).catch(() => resolve());
     });
   }
 
   async #keep(): Promise<void> {
+    if (this.#end.signal.aborted) return;
     if (await this.#kept.takeOver()) this.#follower.reconnect();
     if (!this.#isStarted) return;
     this.#changed();

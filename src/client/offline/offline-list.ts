@@ -12,9 +12,12 @@ import { replaced } from "./outbox.ts";
 
 /**
  * The engines of this program, by storage and key. Hot reload and React's StrictMode make two lists of each: they share
- * the engine of the first one, with its client and its options.
+ * the engine of the first one, with its client and its options. Two copies of this package share them, too.
  */
-const engines = new WeakMap<OfflineStorage, Map<string, OfflineEngine<never>>>();
+const registry = Symbol.for("todoitems-client/offline-engines");
+const engines: WeakMap<OfflineStorage, Map<string, OfflineEngine<never>>> = Reflect.get(globalThis, registry) ??
+new WeakMap();
+Reflect.set(globalThis, registry, engines);
 
 export class OfflineList<Item> {
   readonly #client: TodoClient<Item>;
@@ -89,9 +92,12 @@ export class OfflineList<Item> {
     await this.#open().sendAnyway();
   }
 
-  /** Tries again now: after a sign-in, or when the app comes to the foreground. */
-  retry(): void {
-    this.#open().retry();
+  /**
+   * Tries again now: after a sign-in, or when the app comes to the foreground. With an ID, also sends the edits of this
+   * item again that the service has refused.
+   */
+  retry(id?: string): void {
+    this.#open().retry(id?.toLowerCase());
   }
 
   /** Sends what can be sent and fetches what has changed, once. For a background task, without a subscriber. */
@@ -99,7 +105,10 @@ export class OfflineList<Item> {
     await this.#open().sync();
   }
 
-  /** Deletes what is kept on this device, edits included, and forgets the items. */
+  /**
+   * Deletes what is kept on this device, edits included, and forgets the items. Rejects if this instance does not keep
+   * the list, because the one that does would write it again.
+   */
   async forget(): Promise<void> {
     await this.#open().forget();
   }
@@ -110,8 +119,8 @@ export class OfflineList<Item> {
     const engine = this.#engine;
     this.#engine = undefined;
     if (!engine || --engine.uses > 0) return;
-    this.#siblings.delete(this.#key);
     await engine.close();
+    if (this.#siblings.get(this.#key) === (engine as unknown)) this.#siblings.delete(this.#key);
   }
 
   #open(): OfflineEngine<Item> {
@@ -131,7 +140,10 @@ export class OfflineList<Item> {
       engines.set(storage, this.#siblings);
     }
     const shared = this.#siblings.get(this.#key) as OfflineEngine<Item> | undefined;
-    this.#engine = shared ?? new OfflineEngine(this.#client, this.#options, this.#key, storage, failure);
+    this.#engine =
+      shared && !shared.closed
+        ? shared
+        : new OfflineEngine(this.#client, this.#options, this.#key, storage, failure, shared);
     this.#engine.uses++;
     this.#siblings.set(this.#key, this.#engine as unknown as OfflineEngine<never>);
     return this.#engine;

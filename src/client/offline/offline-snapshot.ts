@@ -35,8 +35,8 @@ export interface PendingEdit<Item> {
   readonly id: string;
   readonly kind: Edit["kind"];
   /**
-   * `waiting`: it is sent as soon as possible. `conflict`: call `resolve`. `refused`: change the item again, or call
-   * `discard`. `held`: another store answers than the edit was made for; call `sendAnyway` or `discard`.
+   * `waiting`: it is sent as soon as possible. `conflict`: call `resolve`. `refused`: change the item again, call
+   * `retry` with its ID, or `discard`. `held`: another store answers than the edit was made for; call `sendAnyway` or `discard`.
    */
   readonly state: "waiting" | "conflict" | "refused" | "held";
   readonly problem: EditProblem | undefined;
@@ -144,11 +144,17 @@ export function decided<Item>(
   );
 }
 
+export function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof Reflect.get(Object(value), "then") === "function";
+}
+
 /** The text of an item after an edit: exact, except for the fields that the edit has changed. */
 export function edited<Item>(original: string, edit: (item: Item) => Item, codec: ItemCodec<Item>): string {
   const seen = codec.parse(original);
   const was = codec.stringify(seen);
-  const now = codec.stringify(edit(seen));
+  const made = edit(seen);
+  if (isPromise(made)) throw new TypeError("The function must return the edited item, not a promise of it.");
+  const now = codec.stringify(made);
   if (!sameId(idOf(now), idOf(original) ?? "")) throw new TypeError("An edited item must keep its ID.");
   return withEdits(original, was, now);
 }

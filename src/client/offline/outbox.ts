@@ -63,7 +63,7 @@ export function withEdit(
   // because the user has seen the later one on top of the earlier one.
   const later = { ...edit, etag: undefined, epoch: last.epoch ?? edit.epoch, sent: false };
   if (last.sent || last.theirs || last.kind === "remove" || edit.kind === "add") return [...outbox, later];
-  const below = own.length === 1 ? seen : { json: overlaid(listed(edit.id, seen), own.slice(0, -1)).get(edit.id) };
+  const below = own.length === 1 ? seen : { json: own.slice(0, -1).reduce(onTop, seen?.json) };
   const open = last.kind === "add" ? last : reconciled(last, below, false);
   // What the earlier edit wanted is there already.
   if (!open) return withEdit(replaced(outbox, last, undefined), edit, seen);
@@ -134,24 +134,31 @@ export function insisted(edit: Edit, mine: string | undefined): Edit {
   return { ...decided, kind: "change", base: theirs.json, mine, etag: theirs.etag };
 }
 
-/** The item as a list of one, for `overlaid`. An item that is gone is not in it. */
-export function listed(id: string, state: ItemState | undefined): readonly { id: string; json: string }[] {
-  return state?.json === undefined ? [] : [{ id, json: state.json }];
-}
-
 /** The texts of the items with the edits on top, by ID, in the order of the list. New items come last. */
 export function overlaid(
   items: readonly { readonly id: string; readonly json: string }[],
   outbox: Outbox,
 ): ReadonlyMap<string, string> {
   const shown = new Map(items.map(({ id, json }) => [id, json]));
-  for (const { id, kind, base, mine = "", theirs } of outbox) {
-    const before = shown.get(id);
-    // If a removal is in conflict, the item stays visible until somebody has decided.
-    if (kind === "add" || (kind === "remove" && !theirs)) shown.delete(id);
-    if (kind === "remove") continue;
-    const isMerged = kind === "change" && before !== undefined && base !== undefined;
-    shown.set(id, isMerged ? mergeFields(base, mine, before).json : mine);
+  for (const edit of outbox) {
+    const text = onTop(shown.get(edit.id), edit);
+    if (edit.kind === "add" || text === undefined) shown.delete(edit.id);
+    if (text !== undefined) shown.set(edit.id, text);
   }
   return shown;
+}
+
+/** What each edit has made of its item when it was last shown. Most edits are shown again and again without a change. */
+const merges = new WeakMap<Edit, { readonly before: string; readonly json: string }>();
+
+/** The text of an item with an edit on top. Undefined if the item is not shown. */
+export function onTop(before: string | undefined, edit: Edit): string | undefined {
+  // If a removal is in conflict, the item stays visible until somebody has decided.
+  if (edit.kind === "remove") return edit.theirs ? before : undefined;
+  if (edit.kind === "add" || before === undefined) return edit.mine;
+  const known = merges.get(edit);
+  if (known?.before === before) return known.json;
+  const { json } = mergeFields(edit.base ?? "{}", edit.mine ?? "", before);
+  merges.set(edit, { before, json });
+  return json;
 }
