@@ -1,6 +1,7 @@
 // A simulation of offline lists: several devices, some with two tabs, edit one list while requests and responses are
-// lost, networks are cut, tabs crash at storage writes, and the service restarts or is restored from a backup. The seed
-// decides everything, so a failure can be repeated. An auditor checks every write that the service stores.
+// lost, networks are cut or answer with pages of their own, tabs crash at storage writes, lists are closed and made
+// again, and the service restarts or is restored from a backup. The seed decides everything, so a failure can be
+// repeated. An auditor checks every write that the service stores.
 
 import { OfflineList } from "../../src/client/offline/offline-list.ts";
 import { TodoClient } from "../../src/client/todo-client.ts";
@@ -29,10 +30,10 @@ export class Violation extends Error {
   override readonly name = "Violation";
 }
 
-/** One edit of a user. Its value is unique, so the auditor recognises it. */
+/** One edit of a user. Its value is unique, so the auditor recognises it. Edits of old values are not recorded. */
 interface UserEdit {
   readonly actor: string;
-  readonly tab: Tab;
+  readonly list: OfflineList<Item>;
   readonly id: string;
   readonly field: string;
   readonly value: string;
@@ -41,7 +42,7 @@ interface UserEdit {
   /** The whole item as the user saw it when making the edit, and when deciding about it. */
   readonly items: Partial<Item>[];
   isAccepted: boolean;
-  /** True if it was accepted by a tab that keeps it in memory only. It may be lost if that tab crashes. */
+  /** True if its list keeps it in memory only. It may be lost if that list is closed, or if its tab crashes. */
   isInMemory: boolean;
   /** True if the user has given it up, replaced it, or was told that it failed. */
   isOver: boolean;
@@ -87,26 +88,37 @@ interface Device {
 
 interface Tab {
   readonly device: Device;
-  readonly list: OfflineList<Item>;
+  readonly make: () => OfflineList<Item>;
+  list: OfflineList<Item>;
   readonly locks: TabLocks;
   isDead: boolean;
   /** Crashes at the next write to the storage: before it, or after it. */
   crashes: "before" | "after" | undefined;
-  storageFails: boolean;
+  /** The next write fails, or every write of the outbox. */
+  storageFails: "once" | "outbox" | undefined;
+  /** What the user has removed last. */
+  removed: Item | undefined;
 }
 
 const fields = ["A", "B", "C"];
-const real = { setTimeout, clearTimeout, random: Math.random, setImmediate };
+/** A field whose old values come back. */
+const returningField = "Done";
+const returningValues = ["yes", "no"];
+/** A small limit, so that it is reached in every run. */
+const bytesMax = 3_000;
+const real = { setTimeout, clearTimeout, random: Math.random, setImmediate, now: Date.now, error: console.error };
 const drained = () => new Promise<void>((resolve) => void real.setImmediate(resolve));
 
+const noCounts: Counts = {
+  edits: 0,
+  createdAgain: 0,
+  conflictsAfterLostResponse: 0,
+  lastWriterWon: 0,
+  goneAfterRestore: 0,
+};
+
 class Simulation {
-  readonly counts: Counts = {
-    edits: 0,
-    createdAgain: 0,
-    conflictsAfterLostResponse: 0,
-    lastWriterWon: 0,
-    goneAfterRestore: 0,
-  };
+  readonly counts: Counts = { ...noCounts };
   readonly #random: () => number;
   readonly #service: SimulatedService;
   readonly #devices: Device[];
@@ -114,6 +126,8 @@ class Simulation {
   /** How often each item was created since the last restore. */
   #created = new Map<string, number>();
   readonly #recreatable = new Set<string>();
+  /** The items that somebody has created again as they were, with the values of others. */
+  readonly #undone = new Set<string>();
   #timers: Timer[] = [];
   #messages: Message[] = [];
   #feeds: Feed[] = [];
@@ -154,6 +168,8 @@ class Simulation {
       },
     });
     Math.random = this.#random;
+    Date.now = () => this.#nowMs;
+    console.error = () => {};
     try {
       for (const device of this.#devices) await this.#openTab(device);
       for (let step = 0; step < steps && !this.violation; step++) await this.#step();
@@ -161,6 +177,8 @@ class Simulation {
     } finally {
       Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
       Math.random = real.random;
+      Date.now = real.now;
+      console.error = real.error;
     }
     if (this.violation) throw this.violation;
   }
@@ -174,9 +192,9 @@ class Simulation {
     else await this.#fireTimer();
   }
 
-  async #act(tab: Tab, run: () => void): Promise<void> {
+  async #act(tab: Tab, run: () => unknown): Promise<void> {
     this.#owner = tab;
-    run();
+    await run();
     await drained();
     this.#owner = undefined;
   }
@@ -186,54 +204,58 @@ class Simulation {
   async #openTab(device: Device): Promise<void> {
     const locks = new TabLocks(device.locks);
     const never = new Promise<never>(() => {});
-    const tab: Tab = {
-      device,
-      locks,
-      isDead: false,
-      crashes: undefined,
-      storageFails: false,
-      list: new OfflineList(
-        new TodoClient<Item>("http://service/", {
-          retry: { limit: 0 },
-          newId: () => this.#newId(),
-          fetch: (url, init) => this.#fetch(tab, url, init) as Promise<Response>,
-        }),
-        {
-          name: "simulated",
-          locks,
-          storage: {
-            getItem: (key) => (tab.isDead ? never : (device.values.get(key) ?? null)),
-            setItem: (key, value) => this.#store(tab, never, () => device.values.set(key, value)),
-            removeItem: (key) => this.#store(tab, never, () => device.values.delete(key)),
-          },
-        },
-      ),
+    const client = new TodoClient<Item>("http://service/", {
+      retry: { limit: 0 },
+      newId: () => this.#newId(),
+      fetch: (url, init) => this.#fetch(tab, url, init) as Promise<Response>,
+    });
+    const storage = {
+      getItem: (key: string) => (tab.isDead ? never : (device.values.get(key) ?? null)),
+      setItem: (key: string, value: string) => this.#store(tab, key, () => device.values.set(key, value)),
+      removeItem: (key: string) => this.#store(tab, key, () => device.values.delete(key)),
     };
+    const make = () => new OfflineList(client, { name: "simulated", locks, storage, bytesMax });
+    const states = { isDead: false, crashes: undefined, storageFails: undefined, removed: undefined };
+    const tab: Tab = { device, locks, make, list: make(), ...states };
     device.tabs.push(tab);
-    await this.#act(tab, () => tab.list.subscribe(() => {}));
+    await this.#act(tab, () => this.#subscribe(tab));
   }
 
-  #store(tab: Tab, never: Promise<never>, write: () => void): Promise<never> | undefined {
-    if (tab.isDead || tab.crashes === "before") return this.#crash(tab, never);
-    if (tab.storageFails && !this.#isCalm) {
-      tab.storageFails = false;
+  #subscribe(tab: Tab): void {
+    tab.list.subscribe(() => {
+      if (!this.#isCalm && this.#chance(0.002)) throw new Error("a subscriber's mistake");
+    });
+  }
+
+  /** A write takes a moment, in which other things happen. */
+  async #store(tab: Tab, key: string, write: () => void): Promise<void> {
+    for (let turns = Math.floor(this.#random() * 6); turns > 0; turns--) await undefined;
+    if (tab.isDead || tab.crashes === "before") return this.#crash(tab);
+    if (!this.#isCalm && (tab.storageFails === "once" || (tab.storageFails && key.endsWith("outbox")))) {
+      if (tab.storageFails === "once" || this.#chance(0.1)) tab.storageFails = undefined;
       throw new Error("the storage is full");
     }
     write();
-    return tab.crashes === "after" ? this.#crash(tab, never) : undefined;
+    if (!this.#isCalm && tab.storageFails && key.endsWith("copy") && this.#chance(0.5)) tab.crashes = "after";
+    if (tab.crashes === "after") await this.#crash(tab);
   }
 
-  #crash(tab: Tab, never: Promise<never>): Promise<never> {
+  #crash(tab: Tab): Promise<never> {
+    const never = new Promise<never>(() => {});
     if (tab.isDead) return never;
     tab.isDead = true;
     const { device } = tab;
-    for (const edit of this.#edits.values()) if (edit.tab === tab && edit.isInMemory) edit.isOver = true;
+    this.#forgetMemory(tab);
     device.tabs = device.tabs.filter((other) => other !== tab);
     this.#timers = this.#timers.filter(({ owner }) => owner !== tab);
     this.#feeds = this.#feeds.filter((feed) => feed.message.tab !== tab);
     this.#owner = device.tabs[0];
     tab.locks.crash();
     return never;
+  }
+
+  #forgetMemory({ list }: Tab): void {
+    for (const edit of this.#edits.values()) if (edit.list === list && edit.isInMemory) edit.isOver = true;
   }
 
   async #userActs(): Promise<void> {
@@ -243,27 +265,43 @@ class Simulation {
     const { items, pending } = tab.list.getSnapshot();
     const decision = pending.find(({ state }) => state === "conflict" || state === "held" || state === "refused");
     if (decision && this.#chance(0.5)) return this.#decide(tab);
+    if (this.#chance(0.01)) return this.#reopen(tab);
     const roll = this.#random();
     const entry = items.length > 0 ? this.#pick(items) : undefined;
     if (!entry || roll < 0.25) await this.#act(tab, () => this.#add(tab));
     else if (roll < 0.85) await this.#act(tab, () => this.#change(tab, entry.id));
-    else if (roll < 0.97) await this.#act(tab, () => this.#remove(tab, entry.id, entry.item));
+    else if (roll < 0.95) await this.#act(tab, () => this.#remove(tab, entry.id, entry.item));
+    else if (roll < 0.97) await this.#act(tab, () => this.#undo(tab));
     else if (roll < 0.985) await this.#act(tab, () => tab.list.retry());
     else await this.#act(tab, () => void tab.list.sync().catch(() => {}));
+  }
+
+  /** An edit, and before it is safe the list is closed and made again, as hot reload does. Nobody waits for the end. */
+  async #reopen(tab: Tab): Promise<void> {
+    await this.#act(tab, () => this.#add(tab));
+    await this.#act(tab, async () => {
+      this.#add(tab);
+      for (let turns = 0; turns < 4; turns++) await undefined;
+      this.#forgetMemory(tab);
+      void tab.list.close();
+      tab.list = tab.make();
+      this.#subscribe(tab);
+      this.#add(tab);
+    });
   }
 
   #track(tab: Tab, id: string, field: string, value: string): UserEdit {
     this.counts.edits++;
     const edit: UserEdit = {
       actor: tab.device.name,
-      tab,
+      list: tab.list,
       id,
       field,
       value,
       seen: new Set(),
       items: field === "ID" ? [{}] : [],
       isAccepted: false,
-      isInMemory: false,
+      isInMemory: !tab.list.getSnapshot().status.kept,
       isOver: false,
       stored: 0,
       allowed: 1,
@@ -275,11 +313,19 @@ class Simulation {
     return edit;
   }
 
+  /** The rule that needs no unique values: after `change()` resolves, the list shows the change, or a conflict. */
+  #checkShown({ list, device }: Tab, id: string, field: string, value: string): void {
+    const { items, pending } = list.getSnapshot();
+    const shown = items.find((entry) => entry.id === id)?.item[field];
+    if (shown !== value && !pending.some((edit) => edit.id === id && edit.state === "conflict"))
+      this.#fail(`${device.name} changed ${field} of ${id} to ${value}, and the list shows ${shown}`);
+  }
+
   #finish(call: Promise<unknown>, edit: UserEdit): void {
     call.then(
       () => {
         edit.isAccepted = true;
-        edit.isInMemory = !edit.tab.list.getSnapshot().status.kept;
+        edit.isInMemory &&= !edit.list.getSnapshot().status.kept;
       },
       () => {
         edit.isOver = true;
@@ -296,6 +342,11 @@ class Simulation {
   }
 
   #change(tab: Tab, id: string): void {
+    if (this.#chance(0.3)) {
+      const value = this.#pick(returningValues);
+      const shown = () => this.#checkShown(tab, id, returningField, value);
+      return void tab.list.change(id, (item) => ({ ...item, [returningField]: value })).then(shown, () => {});
+    }
     const field = this.#pick(fields);
     this.#supersede(tab, id, field);
     const waiting = this.#waiting(tab, id);
@@ -306,7 +357,23 @@ class Simulation {
       edit.items.push(item);
       return { ...item, [field]: edit.value };
     });
-    this.#finish(call, edit);
+    this.#finish(
+      call.then(() => this.#checkShown(tab, id, field, edit.value)),
+      edit,
+    );
+  }
+
+  /** Creates the item that was removed last again, under its ID and with something new. */
+  #undo(tab: Tab): void {
+    const { removed } = tab;
+    tab.removed = undefined;
+    if (!removed || tab.list.getSnapshot().items.some(({ id }) => id === removed.ID)) return;
+    this.#supersede(tab, removed.ID);
+    this.#recreatable.add(removed.ID);
+    this.#undone.add(removed.ID);
+    const edit = this.#track(tab, removed.ID, "A", `u${++this.#names}`);
+    edit.items.push(removed);
+    this.#finish(tab.list.add({ ...removed, A: edit.value }), edit);
   }
 
   /**
@@ -325,6 +392,7 @@ class Simulation {
     const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
     edit.wasStored = !this.#service.items.has(id);
     for (const seen of [item, ...waiting]) for (const name of fields) edit.seen.add(seen[name]);
+    tab.removed = item;
     this.#finish(tab.list.remove(id), edit);
   }
 
@@ -346,6 +414,7 @@ class Simulation {
       return;
     }
     const { id, conflict, kind } = waiting;
+    if (!conflict && this.#chance(0.5)) return this.#act(tab, () => tab.list.retry(id));
     if (!conflict) return this.#discard(tab, id);
     const mine = [...this.#edits.values()].filter((edit) => edit.actor === tab.device.name && edit.id === id);
     if (mine.some((edit) => edit.wasStored && conflict.mine?.[edit.field] === edit.value))
@@ -382,13 +451,16 @@ class Simulation {
   #somebodyWrites(): void {
     const { id: lastId, before } = this.#lastWrite ?? {};
     // Often they undo what a device has just done.
-    if (lastId !== undefined && this.#service.items.has(lastId) && this.#chance(0.6))
+    if (lastId !== undefined && (before || this.#service.items.has(lastId)) && this.#chance(0.6))
       this.#service.write("somebody", lastId, before && JSON.stringify(before));
     else if (this.#service.items.size > 0) {
       const id = this.#pick([...this.#service.items.keys()]);
       const json = this.#service.items.get(id)?.json ?? "";
       const isRemoved = this.#chance(0.15);
-      const changed = withField(json, this.#pick(fields), `s${++this.#names}`);
+      const [field, value] = this.#chance(0.3)
+        ? [returningField, this.#pick(returningValues)]
+        : [this.#pick(fields), `s${++this.#names}`];
+      const changed = withField(json, field, value);
       this.#service.write("somebody", id, isRemoved ? undefined : changed);
     }
     this.#pushFeeds();
@@ -409,7 +481,7 @@ class Simulation {
       if (value === before?.[field] || (value === undefined && !before)) continue;
       const edit = own.find((one) => one.field === field && one.value === value);
       if (!edit) {
-        if (before && !this.#service.isPlain)
+        if (before && !this.#service.isPlain && !this.#undone.has(id))
           this.#fail(`${actor} wrote a value that is not its own: ${field}=${value}`);
         continue;
       }
@@ -448,6 +520,9 @@ class Simulation {
       edit.isHeld &&= !isAsked;
       this.#noteStored(edit);
     }
+    const allowed = removals.reduce((sum, edit) => sum + edit.allowed, 0);
+    if (removals.some(({ stored }) => stored > allowed) && !this.#service.isPlain)
+      this.#fail(`the item ${id} was removed more often than somebody has asked for it`);
     if (removals.length === 0) this.#fail(`the item ${id} was removed by a device that did not ask for it`);
     const isSeen = (field: string) => removals.some((edit) => this.#hasSeen(edit, before[field], own));
     if (!this.#service.isPlain && !fields.every(isSeen))
@@ -484,14 +559,14 @@ class Simulation {
     if (roll < 0.25) device.isCut = !device.isCut;
     else if (roll < 0.55 && device.tabs.length > 0) {
       const tab = this.#pick(device.tabs);
-      if (this.#chance(0.3)) tab.storageFails = true;
+      if (this.#chance(0.3)) tab.storageFails = this.#chance(0.5) ? "once" : "outbox";
       else tab.crashes = this.#chance(0.5) ? "before" : "after";
     } else if (roll < 0.7) {
       if (this.#chance(0.1)) this.#service.forgetTombstones();
       await this.#breakFeeds(() => true);
     } else if (roll < 0.8) this.#backups.push(this.#service.backup());
     else if (roll < 0.85 && this.#backups.length > 0 && !this.#service.isPlain) await this.#restore();
-    else if (roll < 0.92) this.#service.refusal = this.#service.refusal ? undefined : this.#pick([503, 401, 500]);
+    else if (roll < 0.92) this.#service.refusal = this.#service.refusal ? undefined : this.#pick([503, 401, 500, 507]);
     else {
       this.#service.readOnly = !this.#service.isPlain && !this.#service.readOnly;
       await this.#breakFeeds(() => true);
@@ -556,7 +631,10 @@ class Simulation {
     const isBroken = typeof feedFrom === "object" && !this.#service.knows(feedFrom);
     const isLost = isBroken || (!this.#isCalm && (tab.device.isCut || this.#chance(0.05)));
     if (message.reply === undefined && !isLost) {
-      this.#arrive(message);
+      // Somebody else may answer, such as the network of a hotel. Other servers cannot be told from it.
+      const isPage = !this.#isCalm && !this.#service.isPlain && this.#chance(0.01);
+      if (isPage) message.reply = { status: 200, type: "text/html", body: "<html>Welcome!</html>" };
+      else this.#arrive(message);
       return;
     }
     this.#messages = this.#messages.filter((other) => other !== message);
@@ -658,13 +736,9 @@ class Simulation {
       if (step > 5_000) {
         const states = tabs().map((tab) => {
           const { pending, status } = tab.list.getSnapshot();
-          const isCurrent = sameItems(shown(tab), `[${this.#service.list.join()}]`);
-          const list = this.#service.list.map((json) => JSON.stringify(Object.entries(JSON.parse(json)).sort()));
-          const own = tab.list.getSnapshot().items.map(({ item }) => JSON.stringify(Object.entries(item).sort()));
-          const differences = [list.filter((one) => !own.includes(one)), own.filter((one) => !list.includes(one))];
-          return JSON.stringify({ device: tab.device.name, isCurrent, differences, pending, status });
+          return JSON.stringify({ device: tab.device.name, shown: shown(tab), pending, status });
         });
-        this.#fail(`the devices do not settle:\n${states.join("\n")}`);
+        this.#fail(`the devices do not settle:\n${[...this.#service.list, ...states].join("\n")}`);
       }
       for (const tab of tabs()) {
         const { pending, status } = tab.list.getSnapshot();
@@ -676,7 +750,7 @@ class Simulation {
     }
     for (const edit of this.#edits.values())
       if (edit.isAccepted && !edit.isOver && !edit.wasStored && !this.#isDone(edit) && !this.#service.isPlain)
-        this.#fail(`the edit ${JSON.stringify({ ...edit, tab: undefined, seen: [...edit.seen] })} was lost`);
+        this.#fail(`the edit ${JSON.stringify({ ...edit, list: undefined, seen: [...edit.seen] })} was lost`);
   }
 
   /** A removal is done if the item is gone anyway. */
@@ -726,13 +800,7 @@ function randomFrom(seed: number): () => number {
 
 /** Runs simulations until this many steps are done, and returns what was allowed and how often it happened. */
 export async function simulate(steps: number, firstSeed: number, stepsEach = 2_000): Promise<Counts> {
-  const total: Counts = {
-    edits: 0,
-    createdAgain: 0,
-    conflictsAfterLostResponse: 0,
-    lastWriterWon: 0,
-    goneAfterRestore: 0,
-  };
+  const total: Counts = { ...noCounts };
   for (let seed = firstSeed; (seed - firstSeed) * stepsEach < steps; seed++) {
     const simulation = new Simulation(seed);
     try {
