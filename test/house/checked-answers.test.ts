@@ -14,6 +14,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "client/recipes.test.ts": "It declares the fetch of another package.",
   "client/reduced-context.ts": "It runs where only the client is installed. The service checks its answers.",
   "description/checked-answer.ts": "It is the check.",
+  "faults/hostile-proxy.ts": "It is a proxy. The service behind it checks its answers.",
   "house/checked-answers.test.ts": "It has examples of what it looks for.",
   "linearizability/history.ts": "It notes when each answer arrives. The services check their answers.",
   "page/page-under-path.test.ts": "It is a proxy, and asks that proxy. The service behind it checks its answers.",

@@ -7,6 +7,7 @@ import { everyCallPart } from "../faults/every-call.ts";
 import { failedSyncPart } from "../faults/failed-sync.ts";
 import { failoverPart } from "../faults/failover.ts";
 import { fullDiskPart } from "../faults/full-disk.ts";
+import { hostileProxyPart } from "../faults/hostile-proxy.ts";
 import { killPart, slowDiskKillPart } from "../faults/kill.ts";
 import { ordinaryLifePart } from "../faults/ordinary-life.ts";
 import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
@@ -33,6 +34,7 @@ export const parts: readonly Part[] = [
   failoverPart,
   simulationPart,
   offlinePart,
+  hostileProxyPart,
   requestsPart,
   streamsPart,
   loadPart,
