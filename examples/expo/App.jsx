@@ -7,7 +7,7 @@ import { TodoClient } from "todoitems-client";
 import { OfflineList } from "todoitems-client/offline";
 
 const client = new TodoClient("http://192.168.1.20:5000/", { fetch });
-const list = new OfflineList(client, { storage: AsyncStorage, name: "ann" });
+const list = new OfflineList(client, { storage: AsyncStorage });
 
 export default function App() {
   const { items, pending, status } = useSyncExternalStore(list.subscribe, list.getSnapshot, list.getSnapshot);

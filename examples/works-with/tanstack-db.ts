@@ -5,7 +5,7 @@ import { createCollection } from "@tanstack/db";
 import { TodoClient, type TodoItem } from "todoitems-client";
 import { OfflineList } from "todoitems-client/offline";
 
-const list = new OfflineList(new TodoClient("http://localhost:5000/"), { name: "ann" });
+const list = new OfflineList(new TodoClient("http://localhost:5000/"));
 
 export const todos = createCollection<TodoItem, string>({
   id: "todoitems",

@@ -70,6 +70,7 @@ const exampleNames = `
   declare const TodoClient: typeof import("todoitems-client").TodoClient;
   declare const todo: import("todoitems-client").TodoClient;
   declare const mySchema: { parse(value: unknown): { ID: string } };
+  declare const signedIn: { readonly username: string };
   declare const signal: AbortSignal;
   declare const id: string;
   declare const url: string;`;
