@@ -58,7 +58,8 @@ async function complaintsAbout(request: Request, body: ArrayBuffer, answer: Answ
   const { pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   headers.set(numberHeader, number);
-  const init = { method: request.method, headers, ...(body.byteLength === 0 ? {} : { body }) };
+  // Node closes a connection that was idle for 5 s. On a busy machine, a request may be on its way at that moment.
+  const init = { method: request.method, headers, keepalive: false, ...(body.byteLength === 0 ? {} : { body }) };
   const passedOn = await fetch(`${prism.origin}${describedPath(pathname)}${search}`, init);
   const text = await passedOn.text();
   answers.delete(number);
