@@ -28,7 +28,7 @@ export interface NoticingTest {
 /** Lets every call of a script fail, until something is wrong. */
 const everyCall = (title: string): NoticingTest => ({
   file: "test/faults/every-call.long.test.ts",
-  title: `${title}: whichever`,
+  title: `^${title}: whichever`,
   environment: { EVERY_CALL_STEP: "1" },
 });
 
