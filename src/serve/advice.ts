@@ -1,7 +1,8 @@
 // Adds to an error of a SQLite store or a users file what the operator can do about it. The error itself says only what
 // has happened.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { UsersFileError } from "../credentials/users-file.ts";
 import { SqliteStoreError, type StoreTrouble } from "../engines/sqlite/sqlite-errors.ts";
 import { asTyped, asWord } from "../terminal/program-name.ts";
@@ -10,12 +11,22 @@ const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
   damaged: (path) =>
     `. See what is damaged with "${asTyped(`check ${asWord(path)}`)}", then restore a backup with "${asTyped("restore FILE --force")}".`,
   "in doubt": (path) =>
-    `. Put the right files back and start again, or go on with this file alone: ${asTyped(`accept ${asWord(path)}`)}${existsSync(`${path}-wal`) ? " (--with-log if the log belongs to it)" : ""}`,
+    `${savedItems(path)}. Put the right files back and start again, or go on with this file alone: ${asTyped(`accept ${asWord(path)}`)}${existsSync(`${path}-wal`) ? " (--with-log if the log belongs to it)" : ""}`,
   "in use": () =>
     "; it is probably todoitems itself. Stop it first, name another file with --store, or let several instances share a PostgreSQL database (--store postgres://…)",
   "not ours": () => ". Choose another file with --store sqlite:PATH",
   "not writable": () => ". Give this user write access to the file and its folder, or start with --read-only.",
 };
+
+/** Names the items that a service has saved when it gave up, if there are any. They are newer than the file. */
+function savedItems(path: string): string {
+  const prefix = `${basename(path)}.saved-`;
+  const names = existsSync(dirname(path)) ? readdirSync(dirname(path)).filter((name) => name.startsWith(prefix)) : [];
+  const newest = names.sort().at(-1);
+  if (newest === undefined) return "";
+  const command = asTyped(`restore ${asWord(join(dirname(path), newest))} --store ${asWord(`sqlite:${path}`)} --force`);
+  return `. When the service gave up, it saved its items as ${newest}. To go on with them: ${command}`;
+}
 
 /** The message of the error, and what to do. Undefined if there is nothing to add. */
 export function withAdvice(error: unknown, path: string): string | undefined {

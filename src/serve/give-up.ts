@@ -16,7 +16,10 @@ export async function giveUp(collection: TodoCollection, path: string, finding: 
   const saved = `${path}.saved-${timeStamp(new Date())}`;
   try {
     await writeNewStore(saved, collection.items());
-    log("error", `All ${collection.count.toLocaleString("en")} items were saved as ${saved}. That file is a store`);
+    log(
+      "error",
+      `All ${collection.count.toLocaleString("en")} items were saved as ${saved}, which is a store: bring it back with restore`,
+    );
   } catch (error) {
     if (!(error instanceof SqliteStoreError)) throw error;
     log("error", `The items could not be saved: ${error.message}`);

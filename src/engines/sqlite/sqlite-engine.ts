@@ -67,8 +67,10 @@ export class SqliteEngine implements Engine {
 
   /** Settles a commit of unknown outcome: from then on it is certain that it was not stored. */
   async pull(since: Bookmark): Promise<News | undefined> {
+    // A commit that is under way may end first. Whoever made it knows its changes.
+    const isNewest = this.#isAt(since);
     await this.#ask("settle");
-    return this.#isAt(since) ? { ...since, changes: [] } : undefined;
+    return isNewest ? { ...since, changes: [] } : undefined;
   }
 
   async load(): Promise<WholeStore> {

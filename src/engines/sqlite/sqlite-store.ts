@@ -21,8 +21,10 @@ const pageBytes = 4_096;
 /** If a reader keeps the log from being copied when the store is closed, closing waits this long for it. */
 const closeWaitMs = 5_000;
 const pollMs = 50;
-/** How a warning begins if the files looked as if somebody had touched them, and the content was right. */
-export const acquitted = "its files look as if another program had changed them, but the content is what was written";
+/** What a warning says if the files looked as if somebody had touched them, and the content was right. */
+export const acquitted = "its content is what was written, so the service goes on";
+/** A program that touches the files again and again is mentioned again only after this time. */
+const sameWarningMs = 10_000;
 const heldUp =
   "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs";
 
@@ -51,6 +53,7 @@ export class SqliteStore {
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #doubt: SqliteStoreError | undefined;
+  #quietUntilMs = 0;
   /** The last warning about checkpoints. It is repeated only after a checkpoint that was fine. */
   #warning = "";
 
@@ -276,7 +279,11 @@ export class SqliteStore {
     if (!this.#hasOwnContent()) this.#convict(suspicion);
     if (this.#copyLog() > 0) throw new SqliteStoreError(`${this.#path}: ${heldUp}`);
     this.#files.acquit();
-    this.#reports.onWarning(`${this.#path}: ${acquitted} (${suspicion})`);
+    if (performance.now() < this.#quietUntilMs) return;
+    this.#quietUntilMs = performance.now() + sameWarningMs;
+    this.#reports.onWarning(
+      `${this.#path}: it looks as if ${suspicion}, but ${acquitted}. Keep other programs from touching its files`,
+    );
   }
 
   #hasOwnContent(): boolean {

@@ -32,8 +32,8 @@ export function hasContent(database: Database, path: string, fields: StoreFields
 export class StoredRows {
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepare>;
-  /** The number of rows that `page` has read so far, and the sum of their checksums. */
-  #read = { rowCount: 0, checksumSum: 0 };
+  /** The number of rows that `page` has read so far, and the sum of their checksums, since the store had this version. */
+  #read = { version: 0, rowCount: 0, checksumSum: 0 };
 
   constructor(database: Database, path: string) {
     this.#path = path;
@@ -77,7 +77,7 @@ export class StoredRows {
   page(after: Version): Change[] {
     try {
       const rows = this.#statements.selectAfter.all(after, pageRows);
-      if (after === 0) this.#read = { rowCount: 0, checksumSum: 0 };
+      if (after === 0) this.#read = { version: this.readStore().version, rowCount: 0, checksumSum: 0 };
       for (const row of rows) {
         if (row.checksum !== rowChecksum(row))
           throw damaged(this.#path, `the checksum of the row of version ${row.version} does not match its content`);
@@ -92,7 +92,9 @@ export class StoredRows {
   }
 
   #checkSums(): void {
-    const { rowCount, checksumSum } = this.readStore();
+    const { version, rowCount, checksumSum } = this.readStore();
+    // A commit between two pages has changed the rows. Its maker does not use what was read.
+    if (version !== this.#read.version) return;
     if (rowCount === this.#read.rowCount && checksumSum === this.#read.checksumSum) return;
     throw damaged(
       this.#path,

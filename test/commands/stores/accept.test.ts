@@ -86,6 +86,21 @@ test("a file that SQLite cannot read is named, is left as it was, and no kept co
   }
 });
 
+test("a store whose service gave up is refused with the name of the saved items, and the command that brings them back", async () => {
+  await service.start();
+  await service.create(3);
+  rmSync(`${service.path}-wal`);
+  await service.writeUntilItEnds();
+  const refusal = await service.startOrRefusal();
+  expect(refusal).toMatch(
+    /saved its items as store\.db\.saved-\S+\. To go on with them: todoitems restore \S+ --store \S+ --force/,
+  );
+  const [, saved = ""] = /restore (\S+)/.exec(refusal ?? "") ?? [];
+  expect(await service.run("restore", saved, "--force")).toMatchObject({ exitCode: 0 });
+  await service.start();
+  expect(await service.served()).toEqual(service.answered);
+});
+
 test("a damaged lock is reported as what it is, with what to do, and not as damage of the store", async () => {
   writeFileSync(`${service.path}-lock`, Buffer.alloc(4_096, 7));
   const refusal = await service.startOrRefusal();

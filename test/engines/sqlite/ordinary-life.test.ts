@@ -74,6 +74,12 @@ test("a batch that changes nothing leaves it to the health check to find out tha
   store.checkReady();
 });
 
+test("a commit while the store is being read is not taken for damage", () => {
+  expect(store.rows.page(0)).toHaveLength(1);
+  store.commit([[2, 1, "id-1", '{"n":"changed"}', 1]]);
+  expect(store.rows.page(1)).toEqual([]);
+});
+
 test("a checkpoint that fails half-way is not taken for another program's write", async () => {
   store.commit([row(2, "long".repeat(10_000))]);
   faulty = new FaultyFile(database, "store");

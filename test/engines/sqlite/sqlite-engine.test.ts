@@ -59,6 +59,15 @@ async function commit(engine: SqliteEngine, since: Bookmark, changes: readonly P
   return { epoch: since.epoch, version: changes.at(-1)?.version ?? since.version };
 }
 
+test("a reader that asks while a commit is under way need not load the store again", async () => {
+  const engine = await SqliteEngine.open(path);
+  const { epoch, version } = await engine.load();
+  const committing = engine.commit(batchOf({ epoch, version }, () => [row(1)]));
+  const news = await engine.pull({ epoch, version });
+  expect([await committing, news]).toEqual([true, { epoch, version, changes: [] }]);
+  await engine.close();
+});
+
 describe("a SQLite file that cannot be a store is refused with a helpful message, and left as it was", () => {
   test("a file that is not a database", async () => {
     writeFileSync(path, "Dear diary, ".repeat(500));
