@@ -27,8 +27,6 @@ interface KeptParts {
   /** Why there is no storage. */
   readonly error: unknown;
   readonly bytesMax: number | undefined;
-  /** Decides about new conflicts in the outbox, as far as the app knows what to do. */
-  readonly decide: (outbox: Outbox) => Outbox;
   /** Called when the outbox has changed, or an error has come. */
   readonly onChange: () => void;
 }
@@ -104,7 +102,7 @@ export class KeptList {
   commit(change: (outbox: Outbox) => Outbox, need?: "room" | "kept"): Promise<void> {
     return this.#exclusive(async () => {
       if (need && this.#state === "left") throw new Error("This list is closed.");
-      const next = this.#parts.decide(change(this.outbox));
+      const next = change(this.outbox);
       if (next === this.outbox) return;
       try {
         if (this.isKept) await this.#writeOutbox(next, need === "room");

@@ -17,7 +17,6 @@ import {
   conflictOf,
   decided,
   emptySnapshot,
-  isPromise,
   type OfflineSnapshot,
   OfflineView,
   type Resolution,
@@ -117,10 +116,7 @@ export class OfflineEngine<Item> {
       onStatus: () => this.#connectionChanged(),
       onHidden: () => void this.#kept.saveCopy(),
     });
-    this.#kept = new KeptList({
-      ...{ mirror: this.#mirror, key, storage, error, bytesMax: options.bytesMax, onChange },
-      decide: (outbox) => this.#decided(outbox),
-    });
+    this.#kept = new KeptList({ mirror: this.#mirror, key, storage, error, bytesMax: options.bytesMax, onChange });
     const { signal } = this.#end;
     const parts = { mirror: this.#mirror, follower: this.#follower, kept: this.#kept };
     this.#sender = new EditSender({ requester, ...parts, signal, onChange });
@@ -241,6 +237,7 @@ export class OfflineEngine<Item> {
 
   /** Something about the outbox has changed: opens or closes the connection, and shows the change at once. */
   #changed(): void {
+    for (const edit of this.#kept.outbox) if (edit.theirs) void this.#ask(edit);
     this.#connect();
     this.#publisher.publish();
   }
@@ -258,26 +255,18 @@ export class OfflineEngine<Item> {
     this.#seen = { items, status: { ...this.#follower.status, loaded } };
   }
 
-  /** Asks the app about new conflicts. If it does not know, fails or thinks about it, the edit waits. */
-  #decided(outbox: Outbox): Outbox {
+  /** Asks the app about a conflict, once. Until it has decided, or if it does not know or fails, the edit waits. */
+  async #ask(edit: Edit): Promise<void> {
     const { onConflict } = this.#options;
     const { codec } = this.#client.requester.options;
-    const isNew = (edit: Edit) => edit.theirs !== undefined && !this.#asked.has(edit);
-    if (!onConflict || !outbox.some(isNew)) return outbox;
-    return outbox.flatMap((edit) => {
-      if (!isNew(edit)) return edit;
-      this.#asked.add(edit);
-      try {
-        const choice = onConflict(conflictOf(edit, codec));
-        if (!isPromise(choice)) return decided(edit, choice, codec) ?? [];
-        const replace = (made: Resolution<Item> | undefined) =>
-          this.commit((now) => (now.includes(edit) ? replaced(now, edit, decided(edit, made, codec)) : now));
-        choice.then(replace).catch((error: unknown) => console.error(error));
-      } catch (error) {
-        console.error(error);
-      }
-      return edit;
-    });
+    if (!onConflict || this.#asked.has(edit)) return;
+    this.#asked.add(edit);
+    try {
+      const choice = await onConflict(conflictOf(edit, codec));
+      await this.commit((now) => (now.includes(edit) ? replaced(now, edit, decided(edit, choice, codec)) : now));
+    } catch (error) {
+      console.error(error);
+    }
   }
 
   async #start(isOnDevice: boolean, before: Promise<void> | undefined): Promise<void> {

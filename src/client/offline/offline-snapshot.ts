@@ -144,16 +144,13 @@ export function decided<Item>(
   );
 }
 
-export function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof Reflect.get(Object(value), "then") === "function";
-}
-
 /** The text of an item after an edit: exact, except for the fields that the edit has changed. */
 export function edited<Item>(original: string, edit: (item: Item) => Item, codec: ItemCodec<Item>): string {
   const seen = codec.parse(original);
   const was = codec.stringify(seen);
   const made = edit(seen);
-  if (isPromise(made)) throw new TypeError("The function must return the edited item, not a promise of it.");
+  if (typeof Reflect.get(Object(made), "then") === "function")
+    throw new TypeError("The function must return the edited item, not a promise of it.");
   const now = codec.stringify(made);
   if (!sameId(idOf(now), idOf(original) ?? "")) throw new TypeError("An edited item must keep its ID.");
   return withEdits(original, was, now);
