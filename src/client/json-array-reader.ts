@@ -1,11 +1,7 @@
 // Reads a JSON array of objects while it arrives. Yields the text of each object as soon as its closing brace is there.
 // Only the unfinished object is kept, so memory use does not grow with the list.
 
-/** The text is not a JSON array of objects. The message says what is wrong. */
-export class NotAnArrayError extends Error {
-  override readonly name = "NotAnArrayError";
-}
-
+/** If the text is not a JSON array of objects, throws a `SyntaxError` that says what is wrong. */
 export class JsonArrayReader {
   /** What has arrived after the last complete object. */
   #text = "";
@@ -38,7 +34,7 @@ export class JsonArrayReader {
 
   /** Call this after the last text. It throws if the array is not complete. */
   finish(): void {
-    if (this.#depth > 0) throw new NotAnArrayError(`it ends inside item ${this.#count + 1}`);
+    if (this.#depth > 0) throw new SyntaxError(`it ends inside item ${this.#count + 1}`);
     this.#expect(this.#count === 0 ? "[]" : "]");
   }
 
@@ -47,7 +43,7 @@ export class JsonArrayReader {
     if (this.#text.slice(start, end).replace(/\s/g, "") === wanted) return;
     const found = this.#text.slice(start).trim().slice(0, 20);
     const place = this.#count === 0 ? "an array of objects at the beginning" : `${wanted} after item ${this.#count}`;
-    throw new NotAnArrayError(`expected ${place}, found ${JSON.stringify(found)}`);
+    throw new SyntaxError(`expected ${place}, found ${JSON.stringify(found)}`);
   }
 
   /** Goes to the end of the object. Returns false if the object continues. */

@@ -3,15 +3,9 @@
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
 import type { FetchResponse } from "./client-options.ts";
-import {
-  type ErrorReply,
-  InvalidResponseError,
-  type RequestName,
-  ResponseTooLargeError,
-  readResponse,
-} from "./errors.ts";
+import { type ErrorReply, type RequestName, ResponseTooLargeError, readResponse } from "./errors.ts";
 import { utf8Length } from "./item-text.ts";
-import { JsonArrayReader, NotAnArrayError } from "./json-array-reader.ts";
+import { JsonArrayReader } from "./json-array-reader.ts";
 
 /** The connection of one request. */
 export interface RequestConnection {
@@ -106,13 +100,9 @@ export class Reply {
   /** Yields each item of a list as JSON text, as soon as the whole item has arrived. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
-    try {
-      for await (const text of this.texts(this.#bytesMax, onProgress)) yield* reader.read(text);
-      reader.finish();
-    } catch (cause) {
-      if (!(cause instanceof NotAnArrayError)) throw cause;
-      throw new InvalidResponseError(this.request, `the response is not a list of items: ${cause.message}`, { cause });
-    }
+    for await (const text of this.texts(this.#bytesMax, onProgress))
+      yield* readResponse(this.request, () => [...reader.read(text)]);
+    readResponse(this.request, () => reader.finish());
   }
 
   /** Closes the connection, also if the body has not been read. */

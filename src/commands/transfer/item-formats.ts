@@ -1,6 +1,6 @@
 // The file formats for export and import, and how items are read from each of them, piece by piece.
 
-import { JsonArrayReader, NotAnArrayError } from "../../client/json-array-reader.ts";
+import { JsonArrayReader } from "../../client/json-array-reader.ts";
 import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import type { Flag } from "../command-line/command.ts";
@@ -45,7 +45,7 @@ export async function* readItems(
   } catch (error) {
     if (error instanceof ItemError) throw new CommandError(`${source}, ${place}: ${error.message}`);
     if (error instanceof CsvError) throw new CommandError(`${source}, ${error.message}.`);
-    if (error instanceof NotAnArrayError)
+    if (error instanceof SyntaxError)
       throw new CommandError(
         `${source} is not a list of items: ${error.message}. Expected [{…},{…}], or add --format ndjson or csv.`,
       );
