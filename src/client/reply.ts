@@ -63,7 +63,7 @@ export class Reply {
     let bytes = 0;
     const arrived = (count: number) => {
       bytes += count;
-      if (bytes > bytesMax) throw this.tooLarge();
+      if (bytes > bytesMax) throw this.#tooLarge();
       onProgress?.(bytes, total);
     };
     const wait = <Result>(step: Promise<Result>) => this.#connection.wait(step, "the connection broke off");
@@ -105,6 +105,24 @@ export class Reply {
     readResponse(this.request, () => reader.finish());
   }
 
+  /**
+   * Yields the fields of each server-sent event. The browser's `EventSource` is not used, because it cannot send an
+   * `Authorization` header. Only our service has a feed, and its fields are always one line. The stream never ends, so
+   * its total length is not limited. The limit applies to a single unfinished event.
+   */
+  async *events(onProgress?: OnProgress): AsyncGenerator<ReadonlyMap<string, string>> {
+    let rest = "";
+    for await (const text of this.texts(Number.POSITIVE_INFINITY, onProgress)) {
+      const events = (rest + text).split("\n\n");
+      rest = events.pop() ?? "";
+      if (rest.length > this.#bytesMax) throw this.#tooLarge();
+      for (const event of events) {
+        const lines = event.split("\n").map((line) => ({ line, colon: line.indexOf(": ") }));
+        yield new Map(lines.map(({ line, colon }) => [line.slice(0, colon), line.slice(colon + 2)]));
+      }
+    }
+  }
+
   /** Closes the connection, also if the body has not been read. */
   close(): void {
     this.#connection.close();
@@ -115,7 +133,7 @@ export class Reply {
     return readResponse(this.request, () => scanObject(json).toMap());
   }
 
-  tooLarge(): ResponseTooLargeError {
+  #tooLarge(): ResponseTooLargeError {
     const limit = `${this.#bytesMax} bytes; raise maxResponseBytes to read it`;
     return new ResponseTooLargeError(this.request, `the response is larger than ${limit}`);
   }

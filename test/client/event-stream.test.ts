@@ -1,7 +1,7 @@
 // Server-sent events as the change feed sends them.
 
 import { expect, test } from "bun:test";
-import { EventStreamReader } from "../../src/client/live/event-stream.ts";
+import { Reply } from "../../src/client/reply.ts";
 
 const stream = [
   ": a comment keeps the connection open\n\n",
@@ -18,11 +18,32 @@ const events = [
   { event: "change", id: "e-2", data: "é🙂" },
 ];
 
-test("the reader yields the same events wherever the text is split", () => {
-  for (let at = 0; at <= stream.length; at++) {
-    const reader = new EventStreamReader();
-    const read = [...reader.read(stream.slice(0, at)), ...reader.read(stream.slice(at))];
+/** A reply that arrives in these pieces. */
+function replyOf(bytesMax: number, ...pieces: readonly Uint8Array<ArrayBuffer>[]): Reply {
+  const request = { method: "GET", url: "http://localhost/changes/events" };
+  const response = new Response(
+    new ReadableStream({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(piece);
+        controller.close();
+      },
+    }),
+  );
+  return new Reply(request, response, { wait: (step) => step, close() {} }, bytesMax);
+}
+
+test("a reply yields the same events wherever its bytes are split", async () => {
+  const bytes = new TextEncoder().encode(stream);
+  for (let at = 0; at <= bytes.length; at++) {
+    const read = await Array.fromAsync(replyOf(1_000, bytes.slice(0, at), bytes.slice(at)).events());
     expect(read.map((event) => Object.fromEntries(event))).toEqual(events);
-    expect(reader.pendingLength).toBe("data: never finished".length);
   }
+});
+
+test("the limit applies to a single unfinished event", async () => {
+  const bytes = new TextEncoder().encode(stream);
+  const unfinished = "data: never finished".length;
+  expect(await Array.fromAsync(replyOf(unfinished, bytes).events())).toHaveLength(events.length);
+  const read = Array.fromAsync(replyOf(unfinished - 1, bytes).events());
+  await expect(read).rejects.toThrow("the response is larger than 19 bytes");
 });

@@ -18,7 +18,6 @@ import { idOf } from "../item-text.ts";
 import type { Reply } from "../reply.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { pause } from "../time-limit.ts";
-import { EventStreamReader } from "./event-stream.ts";
 
 export interface WatchedItem<Item> {
   /** In lower case, because IDs that differ only in letter case are the same ID. */
@@ -263,28 +262,19 @@ class Source {
   }
 
   async *#events(reply: Reply): AsyncGenerator<SourceEvent, never> {
-    const reader = new EventStreamReader();
-    // The stream never ends, so its total length is not limited. Below, the limit applies to a single unfinished event.
-    for await (const text of reply.texts(Number.POSITIVE_INFINITY)) {
-      this.#options.onSign?.();
-      for (const event of reader.read(text)) {
-        const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
-        if (type === "resync") {
-          // The next connection begins with the whole list. The pause before it keeps the client from reading the list
-          // again and again if the service never knows it.
-          this.#token = undefined;
-          throw new NetworkError(
-            reply.request,
-            "the service has forgotten what changed, or several stores answer here",
-          );
-        }
-        if (type === "ready") {
-          const values = reply.values(data);
-          yield { kind: "live", readOnly: values.get("readOnly") === "true", epoch: stringOf(values.get("epoch")) };
-        } else if (type === "change") yield { whole: false, items: [readChange(reply, data)], token: id };
-        this.#token = id ?? this.#token;
+    for await (const event of reply.events(this.#options.onSign)) {
+      const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
+      if (type === "resync") {
+        // The next connection begins with the whole list. The pause before it keeps the client from reading the list
+        // again and again if the service never knows it.
+        this.#token = undefined;
+        throw new NetworkError(reply.request, "the service has forgotten what changed, or several stores answer here");
       }
-      if (reader.pendingLength > this.#requester.options.maxResponseBytes) throw reply.tooLarge();
+      if (type === "ready") {
+        const values = reply.values(data);
+        yield { kind: "live", readOnly: values.get("readOnly") === "true", epoch: stringOf(values.get("epoch")) };
+      } else if (type === "change") yield { whole: false, items: [readChange(reply, data)], token: id };
+      this.#token = id ?? this.#token;
     }
     throw new NetworkError(reply.request, "the change feed ended");
   }
