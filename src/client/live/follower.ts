@@ -4,7 +4,6 @@
 import { hasStatus } from "../errors.ts";
 import type { Requester } from "../requester.ts";
 import { unchanged } from "./mirror.ts";
-import { observePage } from "./page-events.ts";
 import { followList, type ListChange, type WatchOptions, type WatchState } from "./watch.ts";
 
 /** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
@@ -106,22 +105,34 @@ export class Follower {
     this.#start();
   }
 
+  /**
+   * Hears that the web page was hidden or shown, and that its network has changed, until the returned function is called.
+   * Only a request can tell whether the service can be reached, whatever the browser says about its network. Other
+   * programs have no such events.
+   */
   #observePage(): () => void {
+    const page: (Partial<EventTarget> & { visibilityState?: string }) | undefined = Reflect.get(globalThis, "document");
+    const window: Partial<EventTarget> = globalThis;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const hide = (isHidden: boolean) => {
       this.#isHidden = isHidden;
       this.follow(this.#isWatched, this.#isNeeded);
     };
-    const onVisibility = (isHidden: boolean) => {
+    const onVisibility = () => {
+      const isHidden = page?.visibilityState === "hidden";
       clearTimeout(timer);
       timer = setTimeout(hide, isHidden ? hiddenMsMax : 0, isHidden);
       if (isHidden) this.#list.onHidden?.();
     };
-    const leave = observePage(onVisibility, () => this.reconnect());
+    const onNetwork = () => this.reconnect();
+    page?.addEventListener?.("visibilitychange", onVisibility);
+    for (const name of ["offline", "online"]) window.addEventListener?.(name, onNetwork);
+    if (page?.visibilityState === "hidden") onVisibility();
     return () => {
       clearTimeout(timer);
       this.#isHidden = false;
-      leave();
+      page?.removeEventListener?.("visibilitychange", onVisibility);
+      for (const name of ["offline", "online"]) window.removeEventListener?.(name, onNetwork);
     };
   }
 
