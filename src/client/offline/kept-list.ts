@@ -71,17 +71,15 @@ export class KeptList {
   }
 
   /**
-   * Takes over the outbox on the device. Edits that have waited in memory come after those that were kept. Returns true
-   * if the list has gone back to the kept copy.
+   * Takes over the outbox on the device. Edits that have waited in memory come after those that were kept. The list may
+   * go back to the kept copy. So connect again afterwards.
    */
-  async takeOver(): Promise<boolean> {
-    let isRestarted = false;
+  async takeOver(): Promise<void> {
     await this.#exclusive(async () => {
       this.#state = "unreadable";
       const edits = (await this.#read<{ readonly edits: Outbox }>(this.#keys.outbox, "edits"))?.edits ?? [];
       // The list may have passed events that show edits to be stored. The kept copy has not.
-      isRestarted = edits.some(({ sent }) => sent);
-      if (isRestarted) this.#parts.mirror.startFrom(await this.#readCopy());
+      if (edits.some(({ sent }) => sent)) this.#parts.mirror.startFrom(await this.#readCopy());
       const own = this.outbox;
       this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
       this.#state = "kept";
@@ -91,7 +89,6 @@ export class KeptList {
     }).catch((error: unknown) => {
       this.error = error;
     });
-    return isRestarted;
   }
 
   /**

@@ -300,7 +300,8 @@ export class OfflineEngine<Item> {
 
   async #keep(): Promise<void> {
     if (this.#end.signal.aborted) return;
-    if (await this.#kept.takeOver()) this.#follower.reconnect();
+    await this.#kept.takeOver();
+    this.#follower.reconnect();
     if (!this.#isStarted) return;
     this.#changed();
     void this.#sender.send();
