@@ -17,11 +17,7 @@ export interface ItemState {
 }
 
 /** A list that was kept on the device, or is to be kept there, with the token that names its state. */
-export interface ListCopy {
-  readonly token: string | undefined;
-  /** In the order of the list. */
-  readonly items: readonly ItemText[];
-}
+export type ListCopy = Omit<ListChange, "whole">;
 
 export class Mirror<Item> {
   readonly #parse: (json: string) => Item;
