@@ -18,7 +18,7 @@ export async function giveUp(collection: TodoCollection, path: string, finding: 
     await writeNewStore(saved, collection.items());
     log(
       "error",
-      `All ${collection.count.toLocaleString("en")} items were saved as ${saved}, which is a store: bring it back with restore`,
+      `All ${collection.count.toLocaleString("en")} items were saved as ${saved}. That file is a store: bring it back with restore`,
     );
   } catch (error) {
     if (!(error instanceof SqliteStoreError)) throw error;
