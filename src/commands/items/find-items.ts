@@ -27,8 +27,8 @@ export async function findItems(client: TodoClient<string>, words: readonly stri
 }
 
 /**
- * The ID of the only item whose ID begins with this word, or whose name it is. If there is none, the letter case of the
- * name does not count.
+ * The ID of the only item that has this word as its name, or an ID that begins with it. If there is none, names are
+ * compared in any letter case.
  */
 function idIn(items: readonly string[], word: string): string {
   const start = word.toLowerCase();

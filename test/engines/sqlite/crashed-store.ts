@@ -4,6 +4,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { StoreError } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { batchOf } from "../batch-of.ts";
+import { liveItems } from "../latest-changes.ts";
 
 /** All files of a store that matter for the next start. */
 const endings = ["", "-wal", "-record"];
@@ -11,6 +12,16 @@ const endings = ["", "-wal", "-record"];
 /** Copies the files of a store, as a kill would leave them. */
 export function copyFiles(from: string, to: string): void {
   for (const ending of endings) if (existsSync(`${from}${ending}`)) copyFileSync(`${from}${ending}`, `${to}${ending}`);
+}
+
+/** How many items the next start finds if the service that has the store open is killed at this moment. */
+export async function itemsAfterKill(path: string): Promise<number> {
+  const copy = `${path}.killed`;
+  copyFiles(path, copy);
+  const engine = await SqliteEngine.open(copy);
+  const items = await liveItems(engine);
+  await engine.close();
+  return items.length;
 }
 
 /** Adds items, one for each commit. */

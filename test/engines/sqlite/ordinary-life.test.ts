@@ -7,12 +7,10 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
-import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
 import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { liveItems } from "../latest-changes.ts";
-import { copyFiles } from "./crashed-store.ts";
+import { itemsAfterKill } from "./crashed-store.ts";
 import { FaultyFile } from "./faulty-file.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -43,16 +41,6 @@ afterEach(() => {
 });
 
 const row = (version: number, text = ""): Row => [version, version, `id-${version}`, `{"n":"${text}"}`, 0];
-
-/** What the next start finds after a kill at this moment. */
-async function itemsAfterKill(): Promise<number> {
-  const copy = join(folder.path, "killed.db");
-  copyFiles(path, copy);
-  const engine = await SqliteEngine.open(copy);
-  const items = await liveItems(engine);
-  await engine.close();
-  return items.length;
-}
 
 test("a batch that changes nothing right after a checkpoint is not taken for another program's write", () => {
   for (const version of [2, 4, 6]) {
@@ -88,7 +76,7 @@ test("a checkpoint that fails half-way is not taken for another program's write"
     store.checkpoint();
     store.commit([]);
     store.commit([row(3 + writes)]);
-    expect(await itemsAfterKill()).toBe(store.rows.readStore().rowCount);
+    expect(await itemsAfterKill(path)).toBe(store.rows.readStore().rowCount);
   }
   faulty.writesLeft = Number.POSITIVE_INFINITY;
 });
@@ -101,18 +89,18 @@ test("a batch larger than SQLite's cache that meets a full disk is not taken for
     expect(() => store.commit(large)).toThrow("the disk is full");
     faulty.writesLeft = Number.POSITIVE_INFINITY;
     store.checkReady();
-    expect(await itemsAfterKill()).toBe(1);
+    expect(await itemsAfterKill(path)).toBe(1);
   }
   store.commit(large);
-  expect(await itemsAfterKill()).toBe(5);
+  expect(await itemsAfterKill(path)).toBe(5);
 });
 
 test("nothing is copied into the store before the record says so, however often the record cannot be written", async () => {
   mkdirSync(`${path}-record.partial`);
   store.checkpoint();
   store.checkpoint();
-  expect(await itemsAfterKill()).toBe(1);
+  expect(await itemsAfterKill(path)).toBe(1);
   rmdirSync(`${path}-record.partial`);
   store.commit([row(2)]);
-  expect(await itemsAfterKill()).toBe(2);
+  expect(await itemsAfterKill(path)).toBe(2);
 });

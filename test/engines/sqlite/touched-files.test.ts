@@ -17,13 +17,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
-import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
 import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { liveItems } from "../latest-changes.ts";
-import { copyFiles, makeClosed } from "./crashed-store.ts";
+import { itemsAfterKill, makeClosed } from "./crashed-store.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
@@ -132,7 +130,7 @@ for (const [what, deed] of harmless) {
       deed();
       store.commit([row(2 + round)]);
       store.checkReady();
-      expect(await itemsAfterKill()).toBe(2 + round);
+      expect(await itemsAfterKill(path)).toBe(2 + round);
     }
     store.checkpoint();
     store.commit([row(5)]);
@@ -196,16 +194,6 @@ test("a store that is closed while another program reads an old state of it keep
   expect(snapshot.itemCount).toBe(3);
   await snapshot.close();
 });
-
-/** What the next start finds after a kill at this moment. */
-async function itemsAfterKill(): Promise<number> {
-  const copy = join(folder.path, "killed.db");
-  copyFiles(path, copy);
-  const engine = await SqliteEngine.open(copy);
-  const items = await liveItems(engine);
-  await engine.close();
-  return items.length;
-}
 
 function contentOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file).toString("base64") : undefined;
