@@ -5,6 +5,7 @@ const units = {
   "a second": (value: number) => Math.round(value).toLocaleString("en"),
   µs: (value: number) => `${value.toFixed(1)} µs`,
   ms: (value: number) => `${value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString("en")} ms`,
+  MiB: (value: number) => `${Math.round(value).toLocaleString("en")} MiB`,
   bytes: (value: number) => `${Math.round(value).toLocaleString("en")} bytes`,
 } as const;
 

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { bunCommand } from "../test/bun-command.ts";
 import { fixture, folder } from "./fixtures.ts";
 import { type Load, run } from "./load.ts";
-import type { Results } from "./results.ts";
+import { fillPostgres, fillSqlite, itemCount, listCount, listPath, walk } from "./many-lists.ts";
+import { fileOf, signIn, userCount, usersWithPasswords, usersWithTokens } from "./many-users.ts";
+import type { Results, Unit } from "./results.ts";
 import {
   benchFolder,
   bunServe,
@@ -154,7 +156,7 @@ function creates({ listPath }: Server, runNumber: number): readonly string[] {
 const writes: Scene = {
   title: "create, 64 connections",
   async run({ number, seconds, results }) {
-    await inTurn(0, [ours, echo, bunServe(), ...peers, onPostgres], async (server, name) => {
+    await inTurn(0, [ours, echo, bunServe(), ...peers, onPostgres()], async (server, name) => {
       const create = (connections: number, seriesNumber = connections): Load => {
         return { connections, seconds, script: creates(server, number * 1_000 + seriesNumber) };
       };
@@ -192,6 +194,10 @@ const million: Scene = {
   },
 };
 
+/** So many lists are read one after the other, each for the first time. */
+const coldCount = 5_000;
+const listMemoryMiB = 256;
+
 /** strace delays every sync. -D: the service stays our own child. --seccomp-bpf: only syncs are traced. */
 const slowSyncs = [
   ...["strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"],
@@ -214,8 +220,83 @@ const slowDisk: Scene = {
     }),
 };
 
+/** 100,000 lists of 50 items, beside a service with a single list of 50. */
+const manyLists: Scene = {
+  title: `${listCount.toLocaleString("en")} lists`,
+  isLong: true,
+  async run({ number, seconds, results }) {
+    const flags = ["--lists", "many", "--list-memory", `${listMemoryMiB}MiB`];
+    const contenders = [todoitems({ fill: fillSqlite, flags }), onPostgres({ fill: fillPostgres, flags })];
+    const create = (server: Server, path: string, seriesNumber: number): Load => {
+      const script = creates({ ...server, listPath: path }, number * 1_000 + seriesNumber);
+      return { connections: 64, seconds, script };
+    };
+    await inTurn(0, contenders, async (server, name) => {
+      const add = (work: string, value: number, unit?: Unit) =>
+        results.add(`${manyLists.title}: ${work}`, name, value, unit);
+      add("start", server.startMs, "ms");
+      add("memory before the first request", residentBytes(server.pid) / 1024 ** 2, "MiB");
+      const cold = await walk(server, 0, coldCount);
+      add("CPU time of a cold list", cold.cpuMicroseconds, "µs");
+      const hot = { ...server, listPath: listPath(listCount - 1) };
+      await run(hot, { ...turn, seconds: warmUpSeconds });
+      add("a hot list", (await run(hot, turn)).perSecond);
+      await run(server, { ...create(server, "/lists/LIST/api/todoitems/", 1), seconds: warmUpSeconds });
+      add("create in 64 lists", (await run(server, create(server, "/lists/LIST/api/todoitems/", 2))).perSecond);
+      add("create in one list", (await run(server, create(server, listPath(0), 3))).perSecond);
+      await walk(server, coldCount, listCount);
+      add(`memory after all lists, ${listMemoryMiB} MiB of them kept`, residentBytes(server.pid) / 1024 ** 2, "MiB");
+    });
+    await inTurn(itemCount, [ours, onPostgres()], async (server, name) => {
+      await run(server, { ...turn, seconds: warmUpSeconds });
+      results.add(`${manyLists.title}: a hot list, --lists one`, name, (await run(server, turn)).perSecond);
+    });
+  },
+};
+
+/** Every request of a connection is of another user, as behind a proxy. Beside them, one user with one list. */
+const manyUsers: Scene = {
+  title: `${userCount.toLocaleString("en")} users in turn`,
+  isLong: true,
+  async run({ results }) {
+    const passwords = await usersWithPasswords();
+    const tokens = await usersWithTokens();
+    const contenders = [
+      {
+        work: "one user with one list",
+        ...passwords,
+        flags: ["--auth", "all", ...passwords.flags],
+        fill: undefined,
+        headers: passwords.headers.slice(0, 1),
+      },
+      { work: "passwords", ...passwords, flags: ["--lists", "user", ...passwords.flags] },
+      { work: "tokens", ...tokens, flags: ["--lists", "user", ...tokens.flags] },
+    ];
+    const started = [];
+    try {
+      for (const { work, flags, fill, headers } of contenders) {
+        const server = await todoitems({ flags, fill }).start(fill ? 0 : itemCount);
+        const load = { ...turn, script: ["users.lua", server.listPath, fileOf(headers)] };
+        started.push({ work, server, load });
+        await signIn(server, headers);
+        await run(server, { ...load, seconds: warmUpSeconds });
+      }
+      for (let count = 0; count < turnCount; count++) {
+        for (const { work, server, load } of started) {
+          const { perSecond, cpuMicroseconds } = await run(server, load);
+          results.add(`${manyUsers.title}: ${work}`, ours.name, perSecond);
+          results.add(`${manyUsers.title}: ${work}, CPU time`, ours.name, cpuMicroseconds, "µs");
+        }
+      }
+    } finally {
+      for (const { server } of started) await server.stop();
+      tokens.stop();
+    }
+  },
+};
+
 export const scenes: readonly Scene[] = [
-  lists(100, [ours, nginx(), floor(), bunServe(), ...peers, onPostgres]),
+  lists(100, [ours, nginx(), floor(), bunServe(), ...peers, onPostgres()]),
   lists(1_000, [ours, nginx(), floor(), ...peers]),
   gzipLists,
   notModified,
@@ -224,4 +305,6 @@ export const scenes: readonly Scene[] = [
   writes,
   slowDisk,
   million,
+  manyLists,
+  manyUsers,
 ];

@@ -78,20 +78,24 @@ interface TodoitemsOptions {
   readonly scheme?: "http" | "https";
   /** A command to put before the service's own command, such as a tracer. */
   readonly under?: readonly string[];
+  /** Makes a store instead of one with a single list. */
+  readonly fill?: ((path: string) => void) | undefined;
+  readonly flags?: readonly string[];
 }
 
-export function todoitems({ scheme = "http", under = [] }: TodoitemsOptions = {}): Contender {
+export function todoitems({ scheme = "http", under = [], fill, flags = [] }: TodoitemsOptions = {}): Contender {
   return {
     name: "todoitems",
     async start(items) {
       const port = await freePort();
       const store = join(folder, `${port}.db`);
-      await copyStore(items, store);
+      if (fill) fill(store);
+      else await copyStore(items, store);
       const ports =
         scheme === "http"
           ? ["--port", String(port)]
           : ["--port", "off", "--https-port", String(port), ...certificateFlags()];
-      const command = [...under, ...serve, ...ports, "--store", `sqlite:${store}`];
+      const command = [...under, ...serve, ...ports, "--store", `sqlite:${store}`, ...flags];
       return withEnd(await launch({ command, port, scheme }), () => removeStore(store));
     },
   };
@@ -99,17 +103,30 @@ export function todoitems({ scheme = "http", under = [] }: TodoitemsOptions = {}
 
 const serve = [...bunCommand, join(projectFolder, "src/main.ts"), "serve"];
 
+interface PostgresOptions {
+  /** Fills the store before it is measured. */
+  readonly fill?: (url: string) => Promise<void>;
+  readonly flags?: readonly string[];
+}
+
 /** The service on a PostgreSQL server of its own, with that server's default settings for durability. */
-export const onPostgres: Contender = {
-  name: "on PostgreSQL",
-  async start(items) {
-    const database = await PostgresServer.start({ fsync: "on" });
-    const port = await freePort();
-    const seed = items === 0 ? [] : ["--seed", fixture(items).file];
-    const command = [...serve, "--port", String(port), "--store", database.url(), ...seed];
-    return withEnd(await launch({ command, port }), () => database.dispose());
-  },
-};
+export function onPostgres({ fill, flags = [] }: PostgresOptions = {}): Contender {
+  return {
+    name: "on PostgreSQL",
+    async start(items) {
+      const database = await PostgresServer.start({ fsync: "on" });
+      const port = await freePort();
+      const seed = items === 0 ? [] : ["--seed", fixture(items).file];
+      const command = [...serve, "--port", String(port), "--store", database.url(), ...flags];
+      if (fill) {
+        // The first start makes the tables.
+        await (await launch({ command, port })).stop();
+        await fill(database.url());
+      }
+      return withEnd(await launch({ command: [...command, ...seed], port }), () => database.dispose());
+    },
+  };
+}
 
 /** The server, with something to do after it has stopped. */
 function withEnd(server: Server, end: () => unknown): Server {

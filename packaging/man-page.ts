@@ -3,7 +3,8 @@
 import { version } from "../package.json";
 import type { Command, Flag } from "../src/commands/command-line/command.ts";
 import { allCommands } from "../src/commands/command-list.ts";
-import { describeSettings } from "../src/serve/settings.ts";
+import { settingFlags } from "../src/serve/settings.ts";
+import { variableOf } from "../src/terminal/environment.ts";
 import { asTyped } from "../src/terminal/program-name.ts";
 
 const exitStatuses = [
@@ -36,7 +37,11 @@ export async function manPage(date: Date): Promise<string> {
     ...(await allCommands()).flatMap(commandSection),
     ".SH ENVIRONMENT",
     "Every flag of \\fBserve\\fR has a variable. If both are given, the flag counts.",
-    ...describeSettings().flatMap(({ flag, variable }) => [".TP", `.B ${escaped(variable)}`, escaped(`as ${flag}`)]),
+    ...settingFlags.flatMap(({ name, placeholder }) => [
+      ".TP",
+      `.B ${escaped(variableOf(name))}`,
+      escaped(`as --${name} ${placeholder}`.trimEnd()),
+    ]),
     ".SH FILES",
     ...definitions(files),
     ".SH EXIT STATUS",

@@ -23,6 +23,8 @@ const browserFlags = [
   // In containers, /dev/shm has only a few megabytes.
   "--disable-dev-shm-usage",
   "--ignore-certificate-errors",
+  // A page at a name has other rights than one on loopback: over plain HTTP fewer, over HTTPS its own.
+  "--host-resolver-rules=MAP *.test 127.0.0.1",
 ];
 
 const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "msedge"];

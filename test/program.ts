@@ -117,7 +117,9 @@ export class Program {
 
   /** Starts `todoitems serve` and waits for its ready lines, which it must print first. */
   static async start(options: ProgramOptions): Promise<Program> {
-    const process = spawn("serve", options);
+    // Unless a test says otherwise, any free port: another test, or a service of the developer, may have the usual one.
+    const environment = { TODOITEMS_PORT: "0", ...options.environment };
+    const process = spawn("serve", { ...options, environment });
     const stdout = new OutputReader(process.stdout);
     const stderr = new OutputReader(process.stderr);
     const origins: string[] = [];

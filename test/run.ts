@@ -5,7 +5,6 @@
 //   npm run test:all -- --update-timings       also writes how long each file took, so that long ones start first
 //
 // If TODOITEMS_PROGRAM names an executable, only the tests that start the program are run, with that executable.
-// Why: docs/decisions/0085-tests-in-tiers.md
 
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +51,7 @@ const testsPassed = run(
   `--reporter-outfile=${report}`,
   ...files.map((file) => `./${file}`),
 );
-const { tests, failures, skipped } = readReport();
+const { tests, failures, failing, skipped } = readReport();
 if (runsAll) console.log("Attacking every promise for a minute");
 const torturePassed = !runsAll || run(join(import.meta.dir, "torture/run.ts"), "--minutes", "1");
 // The watchdog of a PostgreSQL server may be removing its part at the same moment. Then `rmSync` stops early.
@@ -60,6 +59,8 @@ for (let count = 0; count < 50 && existsSync(folder.path); count++, Bun.sleepSyn
 if (suite) printSkipped();
 
 const failed = failures + (checksPassed ? 0 : 1) + (torturePassed ? 0 : 1);
+// Repeated here, because the minute of torture has filled the screen since.
+for (const name of failing) console.log(`failed: ${name}`);
 console.log(`${tests - failures} passed, ${failed} failed`);
 process.exit(testsPassed && failed === 0 ? 0 : 1);
 
@@ -115,20 +116,28 @@ function printSkipped(): void {
 interface Report {
   readonly tests: number;
   readonly failures: number;
-  /** The names of tests that were skipped. */
+  readonly failing: readonly string[];
   readonly skipped: readonly string[];
 }
 
-/** The totals of the run. A run without a report counts as one failure. */
+/** The totals of the run, and the names of tests that failed or were skipped. A run without a report counts as one failure. */
 function readReport(): Report {
   try {
     const xml = readFileSync(report, "utf8");
     const [totals = ""] = /<testsuites [^>]*>/.exec(xml) ?? [];
-    const skipped = [...xml.matchAll(/<testcase name="([^"]*)"[^>]*>\s*<skipped/g)].map(([, name = ""]) => name);
+    const names = (result: "failure" | "skipped") =>
+      [...xml.matchAll(new RegExp(`<testcase name="([^"]*)"[^>]*>\\s*<${result}`, "g"))].map(([, name = ""]) =>
+        name.replaceAll("&quot;", '"').replaceAll("&apos;", "'").replaceAll("&lt;", "<").replaceAll("&amp;", "&"),
+      );
     const count = (name: string) => Number(new RegExp(` ${name}="([0-9]+)"`).exec(totals)?.[1] ?? Number.NaN);
-    return { tests: count("tests") - count("skipped"), failures: count("failures"), skipped };
+    return {
+      tests: count("tests") - count("skipped"),
+      failures: count("failures"),
+      failing: names("failure"),
+      skipped: names("skipped"),
+    };
   } catch (error) {
     console.error(`the tests left no report: ${error}`);
-    return { tests: 1, failures: 1, skipped: [] };
+    return { tests: 1, failures: 1, failing: [], skipped: [] };
   }
 }

@@ -1,9 +1,11 @@
-// A whole service for tests: engine, collection and app, without sockets. Also the IDs, the items and the check of a
+// A whole service for tests: engine, store and app, without sockets. Also the IDs, the items and the check of a
 // problem that many tests share.
 
 import { afterEach, describe, expect } from "bun:test";
 import type { Engine, StoreError } from "../src/collection/engine.ts";
-import { type CollectionOptions, TodoCollection } from "../src/collection/todo-collection.ts";
+import { rootList } from "../src/collection/list-key.ts";
+import type { TodoCollection } from "../src/collection/todo-collection.ts";
+import { type StoreOptions, TodoStore } from "../src/collection/todo-store.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
 import { appFetch } from "./app-fetch.ts";
 import { checkAnswers } from "./description/checked-answer.ts";
@@ -11,7 +13,7 @@ import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
 import { executable } from "./program.ts";
 import { smallLimits } from "./small-limits.ts";
 
-export type ServiceOptions = Partial<Omit<CollectionOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
+export type ServiceOptions = Partial<Omit<StoreOptions, "onStoreError" | "onStoreBack"> & Omit<AppOptions, "log">>;
 
 export interface LogEntry {
   readonly level: string;
@@ -42,35 +44,40 @@ export abstract class ItemRequests {
 }
 
 export class Service extends ItemRequests {
-  readonly collection: TodoCollection;
+  readonly store: TodoStore;
   readonly app: App;
   readonly log: LogEntry[];
   /** The address that requests come from. */
   address = "127.0.0.1";
 
-  private constructor(collection: TodoCollection, app: App, log: LogEntry[]) {
+  private constructor(store: TodoStore, app: App, log: LogEntry[]) {
     super();
-    this.collection = collection;
+    this.store = store;
     this.app = app;
     this.log = log;
   }
 
   static async on(engine: Engine, options: ServiceOptions = {}): Promise<Service> {
     const log: LogEntry[] = [];
-    const collection = await TodoCollection.open(engine, {
+    const store = await TodoStore.open(engine, {
       onStoreError: (error: StoreError) => log.push({ level: "error", message: error.message }),
       onStoreBack: () => log.push({ level: "info", message: "back" }),
       limits: smallLimits,
       ...options,
     });
     const app = checkAnswers(
-      new App(collection, {
+      new App(store, {
         log: (level, message) => log.push({ level, message }),
         limits: smallLimits,
         ...options,
       }),
     );
-    return new Service(collection, app, log);
+    return new Service(store, app, log);
+  }
+
+  /** The root list. */
+  get collection(): TodoCollection {
+    return this.store.list(rootList);
   }
 
   override async fetch(method: string, path: string, init: RequestInit = {}): Promise<Response> {
@@ -93,7 +100,7 @@ export function describeOnEveryEngine(title: string, define: (start: StartServic
       const started: { service: Service; store: TestStore }[] = [];
       afterEach(async () => {
         for (const { service, store } of started.splice(0)) {
-          await service.collection.close();
+          await service.store.close();
           await store.dispose();
         }
       });

@@ -8,6 +8,7 @@ export const smallLimits: Limits = {
   checkpointFrames: 8,
   tombstonesMax: 3,
   prunedAtOnce: 2,
+  rowsInPage: 3,
   changesRemembered: 5,
   changesForgottenAtOnce: 2,
   batchWrites: 2,

@@ -14,9 +14,9 @@ const { values, positionals } = parseArgs({
 });
 const [port = "", store = ""] = positionals;
 const { "tls-cert": cert, "tls-key": key } = values;
-const { collection } = await Service.on(await SqliteEngine.open(store));
+const { store: items } = await Service.on(await SqliteEngine.open(store));
 // The service's own app checks every answer against the API's description, which would distort the comparison.
-const app = new App(collection, { log() {} });
+const app = new App(items, { log() {} });
 
 const noContent = new Uint8Array();
 

@@ -1,10 +1,12 @@
 // The contract between the collection and an engine, which stores the items. The collection decides what create,
 // update and delete mean. The engine only stores changes: in order, and either all of a batch or none of it.
 
-/** Counts changes: every change takes the next version. A store that was never written to is at version 0. */
+import type { ListKey } from "./list-key.ts";
+
+/** Counts the changes of a list: every change takes the next version. A list that was never written to is at 0. */
 export type Version = number;
 
-/** One item as a change has left it. This is what is stored, read by other processes and sent to watchers. */
+/** One item of a list as a change has left it. This is what is stored, read by other processes and sent to watchers. */
 export interface Change {
   readonly version: Version;
   /** The item's place in the list. It is the version that created the item, and it never changes. */
@@ -20,17 +22,9 @@ export interface PlannedChange extends Change {
   readonly replaces: Version | undefined;
 }
 
-/**
- * A point in a store's history. `epoch` is the name of the history. Every history has its own epoch, so two histories
- * are never confused.
- */
-export interface Bookmark {
-  readonly epoch: string;
-  readonly version: Version;
-}
-
-/** The changes that were committed after a bookmark. `epoch` and `version` identify the state that they lead to. */
-export interface News extends Bookmark {
+/** The changes of one list. */
+export interface ListChanges {
+  readonly list: ListKey;
   /**
    * In order of version. They contain the latest change of each item that has changed, and may also contain earlier
    * changes of these items.
@@ -38,52 +32,122 @@ export interface News extends Bookmark {
   readonly changes: readonly Change[];
 }
 
-/** Everything that a store contains: its items, and the tombstones that it still has. */
-export interface WholeStore extends Bookmark {
-  /** Tombstones up to this version may be missing. */
-  readonly prunedThrough: Version;
+/**
+ * A point in a list's history. `epoch` is the name of the history. Every history has its own epoch, so two histories
+ * are never confused.
+ */
+export interface Bookmark {
+  readonly epoch: string;
+  readonly version: Version;
+}
+
+/** A state of a whole store. Two states with the same epoch and the same clock are the same. */
+export interface StoreState {
+  /** The name of the store's history. The epochs of its lists are made from it. */
+  readonly epoch: string;
+  /** Every commit raises it by the number of the changes that it stores. */
+  readonly clock: number;
+  /** How many items all lists have together. */
+  readonly itemCount: number;
+  /** The bytes of their JSON, with a comma for each, and what the names of lists take. */
+  readonly byteCount: number;
+  /** The clock of the commit in which a list last got its first item, or lost its last one. */
+  readonly listsMark: number;
+}
+
+/** The changes that were committed after a state, and the state that they lead to. */
+export interface News {
+  readonly state: StoreState;
+  readonly lists: readonly ListChanges[];
+}
+
+/** Everything that a store has of one list: its items, and the tombstones that it still has. */
+export interface WholeList {
+  /** The epoch of the store that it was read from. */
+  readonly storeEpoch: string;
+  /** False if the store never had an item of this list. */
+  readonly isStored: boolean;
   /** The latest change of each item, in any order. Iterate over the pages only once. */
   readonly pages: AsyncIterable<readonly Change[]>;
+  /** Tombstones up to this version may be missing. Ask after the last page: meanwhile, others may be dropped. */
+  prunedThrough(): Version;
+}
+
+/** The lists of one owner that have items. */
+export interface ListNames {
+  readonly listsMark: number;
+  /** In any order. */
+  readonly names: readonly string[];
+}
+
+/** Every list of a store, and whether all that the engine reads of them is what was committed. */
+export interface StoredLists {
+  readonly lists: readonly ListKey[];
+  readonly isIntact: boolean;
+}
+
+/** What a batch stores in one list. */
+export interface PlannedList {
+  readonly list: ListKey;
+  /** In order of version. There is at least one. */
+  readonly changes: readonly PlannedChange[];
+  /** Whether the list has items afterwards. Undefined if that stays as it was. */
+  readonly hasItems: boolean | undefined;
+}
+
+export interface Plan {
+  /** Empty if nothing is to be stored. */
+  readonly lists: readonly PlannedList[];
+  /** The state that the plan leads to. */
+  readonly state: StoreState;
 }
 
 /** Writes that are committed together. `Engine.commit` explains how an engine uses a batch. */
 export interface Batch {
   /** The state that the collection knew when it made the batch. */
-  readonly since: Bookmark;
+  readonly since: StoreState;
   /**
-   * Decides the writes, and returns the changes to store, in order of version. `missed` has the changes that others
-   * have committed after `since`, and the decision is based on the state after them. If `missed` is undefined, it is
-   * based on the state at `since`. The engine may call this more than once; each result replaces the one before.
+   * Decides the writes, and returns what to store. `missed` has the changes that others have committed after `since`,
+   * and the decision is based on the state after them. If `missed` is undefined, it is based on the state at `since`.
+   * The engine may call this more than once; each result replaces the one before.
    */
-  decide(missed: News | undefined): readonly PlannedChange[];
+  decide(missed: News | undefined): Plan;
 }
 
 export interface Engine {
   /**
-   * Tells whether another process has committed since this engine last pulled, loaded or committed. Plain `false` means
-   * that no other process can do so. Every read calls this, so it must be cheap: all callers that arrive before the
-   * query is sent share one promise.
+   * Tells whether another process has committed since this engine last pulled, was asked for its state, or committed.
+   * Plain `false` means that no other process can do so. Every read calls this, so it must be cheap: all callers that
+   * arrive before the query is sent share one promise.
    */
   hasNews(): false | Promise<boolean>;
 
   /**
-   * Returns the changes since the bookmark. Undefined if they would not lead from there to the newest state, because
-   * the bookmark is too old or from another history. Then call `load`.
+   * Returns the changes since a state. Undefined if they would not lead from there to the newest state, because it is
+   * too old or from another history. Then ask for the state, and load every list again.
    */
-  pull(since: Bookmark): Promise<News | undefined>;
+  pull(since: StoreState): Promise<News | undefined>;
 
-  /** Reads the whole store, as it is at one moment. */
-  load(): Promise<WholeStore>;
+  /** The newest state. */
+  state(): Promise<StoreState>;
+
+  /** Reads one list, as it is at one moment after the call. */
+  load(list: ListKey): Promise<WholeList>;
+
+  names(owner: string): Promise<ListNames>;
+
+  /** Only an engine whose service saves its items before it gives up needs this. */
+  lists?(): Promise<StoredLists>;
 
   /**
    * Stores a batch in one exclusive, atomic, durable step, on exactly the state that it was decided on. Resolves once
    * it is on disk. Resolves to false, with nothing stored, if the changes since `batch.since` do not lead to the newest
-   * state (see `pull`). The caller then has to load the store, and to make another batch.
+   * state (see `pull`). The caller then has to load its lists again, and to make another batch.
    *
    * The promise rejects with one of these:
    * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided` is
    *   true, the outcome is unknown until the next `pull` shows it.
-   * - The error that `decide` threw, unchanged. Such an error is a defect.
+   * - The error that `decide` threw, unchanged.
    */
   commit(batch: Batch): Promise<boolean>;
 
@@ -94,6 +158,11 @@ export interface Engine {
   checkReady?(): Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** Thrown by `Batch.decide`: a list of the batch has to be loaded again before its writes can be decided. */
+export class StaleListError extends Error {
+  override readonly name = "StaleListError";
 }
 
 export interface StoreErrorOptions extends ErrorOptions {

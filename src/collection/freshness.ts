@@ -1,7 +1,6 @@
-// Keeps the replica fresh: before every read, it finds out what other processes have committed.
+// Keeps the lists in memory fresh: before every read, it finds out what other processes have committed.
 
-import { type Engine, StoreError } from "./engine.ts";
-import type { Replica } from "./replica.ts";
+import { type Engine, type News, StoreError, type StoreState } from "./engine.ts";
 
 export interface StoreNotices {
   /** Called when the store has failed to answer. Clients never see the error, only that the store is unavailable. */
@@ -10,16 +9,28 @@ export interface StoreNotices {
   readonly onStoreBack: () => void;
 }
 
+/** The lists in memory. */
+export interface FollowedStore {
+  /**
+   * The state that they have reached. Whatever brings them up to date makes a new object. So if this is still the same
+   * object as before, nothing did so in between.
+   */
+  readonly state: StoreState;
+  take(news: News): void;
+  /** Every list has to be loaded again before it is next used. */
+  restart(state: StoreState): void;
+}
+
 export class Freshness {
   readonly #engine: Engine;
-  readonly #replica: Replica;
+  readonly #followed: FollowedStore;
   readonly #notices: StoreNotices;
   /**
    * The last promise that `hasNews` returned, and the refresh that waits for it. All readers that get the same promise
    * share this refresh.
    */
   #shared: { readonly question: Promise<boolean>; readonly refreshed: Promise<void> } | undefined;
-  /** Set while changes are being read from the engine into the replica. Resolves once the replica has them. */
+  /** Set while changes are being read from the engine. Resolves once the lists have them. */
   #taking: Promise<void> | undefined;
   /** How many times `doubt` was called. */
   #doubtCount = 0;
@@ -28,16 +39,16 @@ export class Freshness {
   readonly #inProgress = new Set<Promise<void>>();
   #isStoreAway = false;
 
-  constructor(engine: Engine, replica: Replica, notices: StoreNotices) {
+  constructor(engine: Engine, followed: FollowedStore, notices: StoreNotices) {
     this.#engine = engine;
-    this.#replica = replica;
+    this.#followed = followed;
     this.#notices = notices;
   }
 
-  /** Brings the replica up to date with what other processes have committed. Await the result, if there is one. */
+  /** Brings the lists up to date with what other processes have committed. Await the result, if there is one. */
   refresh(): undefined | Promise<void> {
-    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until the replica has
-    // them, then start again.
+    // Changes are being read from the engine, and `hasNews` may no longer report them. So wait until the lists have them,
+    // then start again.
     if (this.#taking) return this.#taking.then(() => this.refresh());
     if (this.#isUnsure) return this.#noted(this.#catchUp(true));
     const question = this.#engine.hasNews();
@@ -61,7 +72,7 @@ export class Freshness {
   }
 
   /**
-   * Call this if the engine may have seen changes that the replica lacks, such as a failed commit that may have been
+   * Call this if the engine may have seen changes that the lists lack, such as a failed commit that may have been
    * stored anyway. `hasNews` does not report changes that the engine has seen, so the next refresh pulls without asking.
    */
   doubt(): void {
@@ -72,13 +83,13 @@ export class Freshness {
     return this.#settledCount < this.#doubtCount;
   }
 
-  async #catchUp(hasNews: boolean | Promise<boolean>): Promise<void> {
+  /** Reports it if the store fails, and if it answers again. */
+  async reporting<Result>(action: () => Promise<Result>): Promise<Result> {
     try {
-      if (await hasNews) await this.#takeNewsOnce();
-      else await this.#taking;
-      // We may have waited for a pull that another reader had started before the last call of `doubt`. Such a pull may
-      // lack the changes that the call was about, so pull again.
-      while (this.#isUnsure) await this.#takeNewsOnce();
+      const result = await action();
+      if (this.#isStoreAway) this.#notices.onStoreBack();
+      this.#isStoreAway = false;
+      return result;
     } catch (error) {
       if (error instanceof StoreError) {
         this.#isStoreAway = true;
@@ -86,11 +97,19 @@ export class Freshness {
       }
       throw error;
     }
-    if (this.#isStoreAway) this.#notices.onStoreBack();
-    this.#isStoreAway = false;
   }
 
-  /** Reads the changes from the engine into the replica, once for all readers that ask for this at the same time. */
+  #catchUp(hasNews: boolean | Promise<boolean>): Promise<void> {
+    return this.reporting(async () => {
+      if (await hasNews) await this.#takeNewsOnce();
+      else await this.#taking;
+      // We may have waited for a pull that another reader had started before the last call of `doubt`. Such a pull may
+      // lack the changes that the call was about, so pull again.
+      while (this.#isUnsure) await this.#takeNewsOnce();
+    });
+  }
+
+  /** Reads the changes from the engine, once for all readers that ask for this at the same time. */
   #takeNewsOnce(): Promise<void> {
     this.#taking ??= this.#takeNews().finally(() => {
       this.#taking = undefined;
@@ -104,7 +123,7 @@ export class Freshness {
       // would not report the changes again, because the engine may have seen them already.
       this.doubt();
       const doubtCount = this.#doubtCount;
-      if (!(await this.#pullOrLoad())) continue;
+      if (!(await this.#pullOrRestart())) continue;
       // Count only the calls of `doubt` before the pull as settled. If `doubt` was called during the pull, the pull may
       // lack the changes that the call was about.
       this.#settledCount = doubtCount;
@@ -112,15 +131,21 @@ export class Freshness {
     }
   }
 
-  /** Returns false if the replica has to be brought up to date once more. */
-  async #pullOrLoad(): Promise<boolean> {
-    const since = this.#replica.bookmark;
+  /** Returns false if the lists have to be brought up to date once more. */
+  async #pullOrRestart(): Promise<boolean> {
+    const since = this.#followed.state;
     const news = await this.#engine.pull(since);
-    if (!news) return this.#replica.load(await this.#engine.load(), since);
-    // A commit may have advanced the replica during the pull. Changes of the same history may overlap with that commit
+    if (!news) {
+      const state = await this.#engine.state();
+      // A commit may have advanced the lists in the meantime, and the state may be older than that.
+      if (this.#followed.state !== since) return false;
+      this.#followed.restart(state);
+      return true;
+    }
+    // A commit may have advanced the lists during the pull. Changes of the same history may overlap with that commit
     // without harm. But changes of another history do not fit.
-    if (news.epoch !== this.#replica.bookmark.epoch) return false;
-    this.#replica.take(news);
+    if (news.state.epoch !== this.#followed.state.epoch) return false;
+    this.#followed.take(news);
     return true;
   }
 }

@@ -4,7 +4,7 @@
 import { type FieldNames, respell } from "../items/field-names.ts";
 import { idKey } from "../items/todo-item.ts";
 import type { Change, Version } from "./engine.ts";
-import { type Limits, realLimits } from "./limits.ts";
+import { realLimits } from "./limits.ts";
 import { ListDocument, type ListedItem, type ListPiece } from "./list-document.ts";
 
 export interface CurrentItem {
@@ -15,15 +15,11 @@ export interface CurrentItem {
 
 export class ItemList {
   readonly #fieldNames: FieldNames;
-  readonly #bytesMax: number;
-  #items = new Map<string, ListedItem>();
-  readonly #limits: Limits;
-  #document: ListDocument;
+  readonly #items = new Map<string, ListedItem>();
+  readonly #document: ListDocument;
 
-  constructor(fieldNames: FieldNames, bytesMax = Number.POSITIVE_INFINITY, limits = realLimits) {
+  constructor(fieldNames: FieldNames, limits = realLimits) {
     this.#fieldNames = fieldNames;
-    this.#bytesMax = bytesMax;
-    this.#limits = limits;
     this.#document = new ListDocument(limits);
   }
 
@@ -34,11 +30,6 @@ export class ItemList {
   /** The size of the list as it is sent, in bytes. */
   get byteLength(): number {
     return this.#document.byteLength;
-  }
-
-  /** By how many bytes the list may still grow; negative if it is over its size limit. */
-  get bytesLeft(): number {
-    return this.#bytesMax - this.byteLength;
   }
 
   /** The list as it is sent. Shared by all answers, so do not change it. */
@@ -88,15 +79,8 @@ export class ItemList {
     }
   }
 
-  /** A list with the same options and no items. */
-  empty(): ItemList {
-    return new ItemList(this.#fieldNames, this.#bytesMax, this.#limits);
-  }
-
-  /** Takes the items of another list, which must not be used any more, in place of its own. */
-  become(other: ItemList): void {
+  /** Call this when the list is dropped from memory. */
+  discard(): void {
     this.#document.discard();
-    this.#items = other.#items;
-    this.#document = other.#document;
   }
 }

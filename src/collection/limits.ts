@@ -11,6 +11,11 @@ export interface Limits {
   readonly tombstonesMax: number;
   /** Tombstones are deleted only once there are this many more. */
   readonly prunedAtOnce: number;
+  /**
+   * Rows are read from a store this many at a time. This limits the memory that it takes to read a long list. Larger pages
+   * are not faster.
+   */
+  readonly rowsInPage: number;
   /** At least this many changes are remembered. A reader that missed more has to fetch the whole list. */
   readonly changesRemembered: number;
   /** The oldest changes are forgotten this many at a time, because each time costs a copy of the others. */
@@ -37,6 +42,7 @@ export const realLimits: Limits = {
   checkpointFrames: 4_000,
   tombstonesMax: 10_000,
   prunedAtOnce: 1_000,
+  rowsInPage: 1_000,
   changesRemembered: 50_000,
   changesForgottenAtOnce: 10_000,
   batchWrites: 1_000,

@@ -23,6 +23,10 @@ export class PastChanges {
     this.#limits = limits;
   }
 
+  get count(): number {
+    return this.#changes.length;
+  }
+
   add({ version, position, id, json }: Change): void {
     this.#changes.push({ version, position, id, isDeletion: json === null });
     const { changesRemembered, changesForgottenAtOnce } = this.#limits;

@@ -1,42 +1,70 @@
-// This process's copy of the store: the list, its latest changes, and the point in the store's history that the list
-// has reached. Watchers are notified of every change that is applied to the list.
+// This process's copy of one list: its items, its latest changes, and the point in its history that it has reached.
 
-import type { Bookmark, Change, News, WholeStore } from "./engine.ts";
+import type { Bookmark, Change, Version, WholeList } from "./engine.ts";
 import type { ItemList } from "./item-list.ts";
 import { type Limits, realLimits } from "./limits.ts";
 import { PastChanges } from "./past-changes.ts";
 
-/**
- * Called once the list shows new changes, whichever process made them. `isReplaced` is true if the whole list was
- * replaced.
- */
-export type Watcher = (isReplaced: boolean) => void;
+/** A list as a store has it. */
+export interface StoredList extends Pick<WholeList, "pages" | "prunedThrough"> {
+  readonly epoch: string;
+  /**
+   * True if a reader may have changes that this list lacks, although it has the same epoch: a store that may not be
+   * renamed, because it is only read, was replaced.
+   */
+  readonly isReplaced: boolean;
+}
+
+// What a list takes in memory besides its bytes, with what the runtime has not yet collected: about one and a half times
+// the objects themselves, when lists are dropped and loaded all the time.
+const listMemory = 6_000;
+const itemMemory = 500;
+const pastChangeMemory = 60;
+/** The bytes of a list are in memory once, and again in compressed answers and documents of changes. */
+const copiesOfBytes = 4;
 
 export class Replica {
   readonly list: ItemList;
-  readonly #watchers = new Set<Watcher>();
-  readonly #limits: Limits;
-  #past: PastChanges;
-  #bookmark: Bookmark = { epoch: "", version: 0 };
+  readonly #past: PastChanges;
+  #bookmark: Bookmark;
 
-  constructor(list: ItemList, limits = realLimits) {
+  private constructor(list: ItemList, past: PastChanges, bookmark: Bookmark) {
     this.list = list;
-    this.#limits = limits;
-    this.#past = new PastChanges(0, limits);
+    this.#past = past;
+    this.#bookmark = bookmark;
   }
 
-  /**
-   * The point that the list has reached. Whatever brings the list up to date makes a new object. So if this is still
-   * the same object as before, nothing did so in between.
-   */
+  /** Reads a whole list. `list` must be empty. */
+  static async load(list: ItemList, stored: StoredList, limits: Limits = realLimits): Promise<Replica> {
+    const { epoch, prunedThrough, pages, isReplaced } = stored;
+    const { changesRemembered } = limits;
+    let version = 0;
+    let recent: Change[] = [];
+    const changesAfter = (oldest: Version) => recent.filter((change) => change.version > oldest);
+    for await (const page of pages) {
+      for (const change of page) {
+        list.apply(change);
+        version = Math.max(version, change.version);
+        recent.push(change);
+      }
+      if (recent.length > 2 * changesRemembered) recent = changesAfter(version - changesRemembered);
+    }
+    const pruned = prunedThrough();
+    version = Math.max(version, pruned);
+    const oldest = isReplaced ? version : Math.max(version - changesRemembered, pruned);
+    const past = new PastChanges(oldest, limits);
+    for (const change of changesAfter(oldest).sort((one, other) => one.version - other.version)) past.add(change);
+    return new Replica(list, past, { epoch, version });
+  }
+
   get bookmark(): Bookmark {
     return this.#bookmark;
   }
 
-  /** Calls the watcher for all changes from now on. Returns a function that stops this. */
-  watch(watcher: Watcher): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+  /** About how many bytes it takes in memory. */
+  get memory(): number {
+    const { count, byteLength } = this.list;
+    return listMemory + itemMemory * count + copiesOfBytes * byteLength + pastChangeMemory * this.#past.count;
   }
 
   /**
@@ -48,46 +76,18 @@ export class Replica {
     return isKnown && this.#past.reachesBackTo(version) ? this.#past.after(version, this.list) : undefined;
   }
 
-  /** Brings the list up to date. Skips changes that the list already has. */
-  take({ epoch, version, changes }: News): void {
-    const known = this.#bookmark.version;
+  /** Brings the list up to date. Skips changes that it already has. Returns whether there were others. */
+  take(changes: readonly Change[]): boolean {
+    const { epoch, version: known } = this.#bookmark;
+    let version = known;
     for (const change of changes) {
-      if (change.version <= known) continue;
+      if (change.version <= version) continue;
       this.list.apply(change);
       this.#past.add(change);
+      version = change.version;
     }
-    this.#bookmark = { epoch, version: Math.max(version, known) };
-    if (version > known) this.#notify(false);
-  }
-
-  /**
-   * Reads a whole store, and puts it in the place of the list. `since` is the bookmark from before the store was asked.
-   * If something else has brought the list up to date in the meantime, the list stays as it is, and the result is
-   * false: the store may have been read before the changes that the list has now.
-   */
-  async load({ epoch, version, prunedThrough, pages }: WholeStore, since: Bookmark): Promise<boolean> {
-    const list = this.list.empty();
-    // If the store has the epoch that the list already had, the changes up to now are not offered to readers: a store
-    // that may not be renamed, because it is only read, can have lost some of the changes that its readers have.
-    const oldest = epoch === since.epoch ? version : Math.max(prunedThrough, version - this.#limits.changesRemembered);
-    const recent: Change[] = [];
-    for await (const page of pages) {
-      for (const change of page) {
-        list.apply(change);
-        if (change.version > oldest) recent.push(change);
-      }
-    }
-    const past = new PastChanges(oldest, this.#limits);
-    for (const change of recent.sort((one, other) => one.version - other.version)) past.add(change);
-    if (this.#bookmark !== since) return false;
-    this.list.become(list);
-    this.#past = past;
+    if (version === known) return false;
     this.#bookmark = { epoch, version };
-    this.#notify(true);
     return true;
-  }
-
-  #notify(isReplaced: boolean): void {
-    for (const watcher of this.#watchers) watcher(isReplaced);
   }
 }

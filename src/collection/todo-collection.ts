@@ -1,139 +1,179 @@
-// The to-do list as the API sees it. All items are in memory: reads are answered from there, and every write is decided
-// there. An engine makes the decisions durable. This class brings the parts together. The replica holds the items.
-// Freshness keeps the replica up to date with other processes. The queue turns writes into commits.
+// One to-do list as the API sees it. Its items are in memory while it is in use: reads are answered from there, and every
+// write is decided there. The store that it is in (todo-store.ts) makes the decisions durable, and decides which lists
+// stay in memory.
 // Why: docs/decisions/0005-one-versioned-collection.md
 
-import type { FieldNames } from "../items/field-names.ts";
-import type { IdentifiedItem } from "../items/todo-item.ts";
-import { type Bookmark, type Change, type Engine, StoreError, type Version } from "./engine.ts";
-import { Freshness, type StoreNotices } from "./freshness.ts";
-import { type CurrentItem, ItemList } from "./item-list.ts";
+import type { Bookmark, Change, StoreState, Version, WholeList } from "./engine.ts";
+import type { CurrentItem, ItemList } from "./item-list.ts";
 import type { Limits } from "./limits.ts";
 import type { ListPiece } from "./list-document.ts";
-import { Replica, type Watcher } from "./replica.ts";
-import { WriteBatch } from "./write-batch.ts";
-import { WriteQueue } from "./write-queue.ts";
-import { type DecidedOutcome, outcomeOf, type Write } from "./write-rules.ts";
+import { type ListKey, listEpoch } from "./list-key.ts";
+import { Replica } from "./replica.ts";
+import {
+  type AddressedWrite,
+  type DecidedOutcome,
+  outcomeOf,
+  type Room,
+  type Write,
+  type WriteTarget,
+} from "./write-rules.ts";
 
-export interface CollectionOptions extends Partial<StoreNotices> {
-  /** If true, the writes of clients are decided as usual, but never stored. */
-  readonly readOnly?: boolean;
-  readonly fieldNames?: FieldNames;
-  /** At most this many writes wait for the next commit. Any more are refused. */
-  readonly writeQueueMax?: number;
-  /** The most bytes that the list may have. A create or update that would make it longer than this is refused. */
-  readonly storeBytesMax?: number | undefined;
-  readonly limits?: Limits | undefined;
-  /** Called when a commit is stored, with the time that it took and the number of its writes. */
-  readonly onCommit?: (ms: number, writeCount: number) => void;
+/**
+ * Called once the list shows new changes, whichever process made them. `isReplaced` is true if the whole list was
+ * replaced.
+ */
+export type Watcher = (isReplaced: boolean) => void;
+
+/** What a list needs of the store that it is in. */
+export interface ListHost {
+  readonly readOnly: boolean;
+  readonly limits: Limits;
+  readonly state: StoreState;
+  readonly room: Room;
+  /** Call this before a write is decided, and await the result, if there is one. */
+  prepareWrite(list: ListKey): undefined | Promise<void>;
+  /** Brings the lists in memory up to date. Await the result, if there is one. */
+  refresh(): undefined | Promise<void>;
+  /** Call this if the store has another history than its state says. The next refresh finds out. */
+  doubt(): void;
+  load(list: ListKey): Promise<WholeList>;
+  emptyList(): ItemList;
+  write(write: AddressedWrite<TodoCollection>): Promise<DecidedOutcome>;
+  /** Notes that the list is in use now. */
+  noteUse(list: TodoCollection): void;
+  /** Notes that the list takes more or less memory than before. */
+  noteSize(list: TodoCollection): void;
 }
 
-const defaultWriteQueueMax = 10_000;
-/** If the store turns out to have another history this many times during one commit, the commit fails. */
-const commitAttemptsMax = 5;
+const notLoaded: Bookmark = { epoch: "", version: 0 };
 
-export class TodoCollection {
-  readonly readOnly: boolean;
-  readonly #engine: Engine;
-  readonly #onStoreError: (error: StoreError) => void;
-  readonly #list: ItemList;
-  readonly #replica: Replica;
-  readonly #freshness: Freshness;
-  #isClosed = false;
-  readonly #queue: WriteQueue;
+export class TodoCollection implements WriteTarget {
+  readonly key: ListKey;
+  readonly #host: ListHost;
+  /** The items. Undefined if they are not in memory. */
+  #replica: Replica | undefined;
+  /** The point that the list had reached when its items were last in memory. */
+  #bookmark = notLoaded;
+  /** True if the store has another history now, so that the items must be loaded again. */
+  #isStale = false;
+  #restarts = 0;
+  /** True if the list has changed while its items were not in memory. */
+  #isBehind = false;
+  #isStored = false;
+  #loading: Promise<void> | undefined;
+  /** The changes that arrived while the list was being loaded. */
+  #arrived: Change[] = [];
+  /** How many refreshes, and writes that had to load the list, are in progress. */
+  #uses = 0;
+  readonly #watchers = new Set<Watcher>();
 
-  private constructor(engine: Engine, options: CollectionOptions) {
-    const { fieldNames = "as-sent", storeBytesMax, writeQueueMax = defaultWriteQueueMax, limits, onCommit } = options;
-    const { onStoreError = () => {}, onStoreBack = () => {} } = options;
-    this.readOnly = options.readOnly ?? false;
-    this.#onStoreError = onStoreError;
-    this.#engine = engine;
-    this.#list = new ItemList(fieldNames, storeBytesMax, limits);
-    this.#replica = new Replica(this.#list, limits);
-    this.#freshness = new Freshness(engine, this.#replica, { onStoreError, onStoreBack });
-    this.#queue = new WriteQueue({
-      max: writeQueueMax,
-      limits,
-      commit: (fill) => this.#commit(fill),
-      onCommit,
-      onStoreError,
-    });
+  constructor(key: ListKey, host: ListHost) {
+    this.key = key;
+    this.#host = host;
   }
 
-  static async open(engine: Engine, options: CollectionOptions = {}): Promise<TodoCollection> {
-    const collection = new TodoCollection(engine, options);
-    const replica = collection.#replica;
-    await replica.load(await engine.load(), replica.bookmark);
-    return collection;
+  get readOnly(): boolean {
+    return this.#host.readOnly;
+  }
+
+  /**
+   * The items, or rather the object that holds them until they are dropped. Whatever is made from them can be kept in a
+   * `WeakMap` under this key.
+   */
+  get contents(): Replica {
+    if (!this.#replica) throw new Error("the list was used before it was loaded");
+    return this.#replica;
+  }
+
+  get bookmark(): Bookmark {
+    return this.#bookmark;
   }
 
   get epoch(): string {
-    return this.#replica.bookmark.epoch;
+    return this.#bookmark.epoch;
   }
 
   /** The version of the newest change. Two lists with the same epoch and version are identical. */
   get version(): Version {
-    return this.#replica.bookmark.version;
+    return this.#bookmark.version;
+  }
+
+  get isStored(): boolean {
+    return this.#isStored;
+  }
+
+  /** True if the items are in memory, and belong to the store's history. */
+  get isCurrent(): boolean {
+    return this.#replica !== undefined && !this.#isStale;
+  }
+
+  /** True if a watcher does not know yet that the list has changed. `refresh` then tells it. */
+  get isBehind(): boolean {
+    return this.#isStale || this.#isBehind;
+  }
+
+  /**
+   * True if nobody loads the items at this moment. Whoever reads them does so in the turn in which it got them. Only the
+   * store knows whether a write waits.
+   */
+  get isIdle(): boolean {
+    return this.#uses === 0 && this.#loading === undefined;
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  /** About how many bytes the list takes in memory. */
+  get memory(): number {
+    return this.#replica?.memory ?? 0;
+  }
+
+  get list(): ItemList {
+    return this.contents.list;
   }
 
   get count(): number {
-    return this.#list.count;
+    return this.list.count;
   }
 
   get listBytes(): number {
-    return this.#list.byteLength;
+    return this.list.byteLength;
   }
 
-  /** How many writes wait for the next commit. */
-  get waitingWrites(): number {
-    return this.#queue.length;
-  }
-
-  /** Call this before every read, and await the result, if there is one. */
+  /** Call this before every read, and await the result, if there is one. Then read without awaiting anything else. */
   refresh(): undefined | Promise<void> {
-    // The engine is being closed, and must not be asked any more.
-    if (this.#isClosed) throw new StoreError("the store is closed");
-    return this.#freshness.refresh();
-  }
-
-  /** Rejects with a `StoreError` if requests fail now and will keep failing until the cause is fixed. */
-  async checkReady(): Promise<void> {
-    await this.refresh();
-    try {
-      await this.#engine.checkReady?.();
-    } catch (error) {
-      if (error instanceof StoreError) this.#onStoreError(error);
-      throw error;
-    }
+    this.#host.noteUse(this);
+    const refreshed = this.#host.refresh();
+    return !refreshed && this.isCurrent ? undefined : this.holding(() => {}, refreshed);
   }
 
   /** The whole list, ready to send. Shared by all answers, so do not change it. */
-  list(): readonly ListPiece[] {
-    return this.#list.pieces();
+  pieces(): readonly ListPiece[] {
+    return this.list.pieces();
   }
 
   read(id: string): CurrentItem | undefined {
-    return this.#list.read(id);
+    return this.list.read(id);
   }
 
   /** Every item in the order of the list, each as its latest change. */
   items(): Generator<Change & { readonly json: string }> {
-    return this.#list.items();
+    return this.list.items();
   }
 
   /** Calls the watcher for all changes from now on. Returns a function that stops this. */
   watch(watcher: Watcher): () => void {
-    return this.#replica.watch(watcher);
-  }
-
-  /** An item's stored JSON, with field names spelled as this instance sends them. */
-  render(json: string): string {
-    return this.#list.render(json);
+    this.#watchers.add(watcher);
+    return () => {
+      this.#watchers.delete(watcher);
+      this.#host.noteSize(this);
+    };
   }
 
   /** As `Replica.changesSince`. Field names are spelled as this instance sends them. */
   changesSince(since: Bookmark): Iterable<Change> | undefined {
-    return this.#replica.changesSince(since);
+    return this.contents.changesSince(since);
   }
 
   /**
@@ -141,57 +181,101 @@ export class TodoCollection {
    * if the write was not stored, or if that is unknown. A read-only instance stores nothing, and resolves to the
    * outcome that the write would have had.
    */
-  async write(write: Write): Promise<DecidedOutcome> {
-    if (!this.readOnly) return this.#queue.add(write);
-    await this.refresh();
-    const outcome = { ...outcomeOf(write, this.#list, this.version), epoch: this.epoch };
-    return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
+  write(write: Write): Promise<DecidedOutcome> {
+    this.#host.noteUse(this);
+    const preparing = this.#host.prepareWrite(this.key);
+    // Most lists are in memory, and holding one costs as much as deciding a write.
+    if (!this.readOnly && this.isCurrent && !preparing) return this.#host.write({ target: this, write });
+    // If the list cannot be loaded, nobody awaits this.
+    preparing?.catch(() => {});
+    return this.holding(async () => {
+      if (preparing) await preparing;
+      if (!this.readOnly) return this.#host.write({ target: this, write });
+      await this.refresh();
+      const outcome = outcomeOf(write, this, this.#host.room);
+      return outcome.kind === "done" ? { ...outcome, kept: false } : outcome;
+    });
   }
 
   /**
-   * Puts the first items into an empty collection, in one commit. Returns false if the collection was not empty. A
-   * read-only instance does this too, because it is the operator who seeds, not a client.
+   * Loads the items, if they are not in memory or do not belong to the store's history, and keeps them there until
+   * `work` is done. Waits for a refresh of the store first, if there is one.
    */
-  async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
-    if (this.count > 0) return false;
-    const byteCount = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
-    if (byteCount > this.#list.bytesLeft)
-      throw new StoreError(`the seed has ${byteCount.toLocaleString("en")} bytes of items, too many for --store-limit`);
-    // The count is checked again inside the commit, because another process may be seeding the same store.
-    const writes = () => (this.count > 0 ? [] : items.map((item) => ({ kind: "create", item }) as const));
-    const outcomes = await this.#commit(writes);
-    return outcomes.length > 0 || items.length === 0;
-  }
-
-  /** Waits for the writes already accepted, then closes the store. */
-  async close(): Promise<void> {
-    await this.#queue.idle();
-    this.#isClosed = true;
-    await this.#freshness.idle();
-    await this.#engine.close();
-  }
-
-  /**
-   * Decides the writes. Makes the result durable first, and then visible to readers. If other processes commit first,
-   * the engine has the writes decided again.
-   */
-  async #commit(writes: () => readonly Write[]): Promise<readonly DecidedOutcome[]> {
-    for (let attempt = 1; attempt <= commitAttemptsMax; attempt++) {
-      const batch = new WriteBatch(this.#replica, writes);
-      try {
-        const isStored = await this.#engine.commit(batch);
-        if (isStored) {
-          if (!batch.show()) this.#freshness.doubt();
-          return batch.outcomes;
-        }
-      } catch (error) {
-        // The commit may have happened anyway, so the next refresh must read the changes from the engine.
-        this.#freshness.doubt();
-        throw error;
-      }
-      this.#freshness.doubt();
-      await this.#freshness.refresh();
+  async holding<Result>(work: () => Result | Promise<Result>, refreshed?: Promise<void>): Promise<Result> {
+    this.#host.noteUse(this);
+    this.#uses++;
+    try {
+      if (refreshed) await refreshed;
+      if (!this.isCurrent) await this.#load();
+      return await work();
+    } finally {
+      this.#uses--;
+      if (!this.#isStored) this.#host.noteSize(this);
     }
-    throw new StoreError("the store was replaced again and again during one commit");
+  }
+
+  /** Applies changes that were committed. Skips those that the list already has. */
+  take(changes: readonly Change[]): void {
+    this.#isStored = true;
+    if (this.#loading) this.#arrived.push(...changes);
+    if (this.#replica && !this.#isStale) {
+      if (!this.#replica.take(changes)) return;
+      this.#bookmark = this.#replica.bookmark;
+      this.#host.noteSize(this);
+      this.#notify(false);
+    } else this.#isBehind = true;
+  }
+
+  /** The store has another history now. The items stay until they are loaded again, for those who are reading them. */
+  restart(): void {
+    this.#isStale = true;
+    this.#restarts++;
+  }
+
+  /** Drops the items. They are loaded again when somebody needs them. */
+  drop(): void {
+    this.#replica?.list.discard();
+    this.#replica = undefined;
+  }
+
+  async #load(): Promise<void> {
+    while (!this.isCurrent) {
+      const isUnderWay = this.#loading !== undefined;
+      this.#loading ??= this.#loadOnce().finally(() => {
+        this.#loading = undefined;
+      });
+      await this.#loading;
+      // What a load under way has read may be older than the refresh before this one, and lost since.
+      if (isUnderWay) await this.#host.refresh();
+    }
+  }
+
+  /** If the store gets another history in the meantime, this changes nothing, and has to be called again. */
+  async #loadOnce(): Promise<void> {
+    const restarts = this.#restarts;
+    this.#arrived = [];
+    const { storeEpoch, isStored, ...stored } = await this.#host.load(this.key);
+    const epoch = listEpoch(storeEpoch, this.key);
+    const isReplaced = this.#isStale && epoch === this.#bookmark.epoch;
+    const replica = await Replica.load(this.#host.emptyList(), { ...stored, epoch, isReplaced }, this.#host.limits);
+    if (storeEpoch !== this.#host.state.epoch) {
+      this.#host.doubt();
+      await this.#host.refresh();
+    }
+    if (restarts !== this.#restarts || storeEpoch !== this.#host.state.epoch) return;
+    replica.take(this.#arrived);
+    this.drop();
+    this.#replica = replica;
+    this.#bookmark = replica.bookmark;
+    this.#isStored = isStored || this.#arrived.length > 0;
+    const wasStale = this.#isStale;
+    this.#isStale = false;
+    this.#isBehind = false;
+    this.#host.noteSize(this);
+    this.#notify(wasStale);
+  }
+
+  #notify(isReplaced: boolean): void {
+    for (const watcher of this.#watchers) watcher(isReplaced);
   }
 }

@@ -4,16 +4,16 @@
 
 import { StoreError, WriteError } from "./engine.ts";
 import { type Limits, realLimits } from "./limits.ts";
-import type { DecidedOutcome, Write } from "./write-rules.ts";
+import type { AddressedWrite, DecidedOutcome } from "./write-rules.ts";
 
-export interface WriteQueueOptions {
+export interface WriteQueueOptions<Queued extends AddressedWrite> {
   /** At most this many writes may wait to become part of a batch. Any more are rejected as "queue-full". */
   readonly max: number;
   /**
    * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch. Each call of `fill`
    * first adds the writes that have arrived since the last call, as long as the batch has room.
    */
-  readonly commit: (fill: () => readonly Write[]) => Promise<readonly DecidedOutcome[]>;
+  readonly commit: (fill: () => readonly Queued[]) => Promise<readonly DecidedOutcome[]>;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: ((ms: number, writeCount: number) => void) | undefined;
   readonly limits?: Limits | undefined;
@@ -21,8 +21,8 @@ export interface WriteQueueOptions {
   readonly onStoreError: (error: StoreError) => void;
 }
 
-interface PendingWrite {
-  readonly write: Write;
+interface PendingWrite<Queued> {
+  readonly queued: Queued;
   readonly resolve: (outcome: DecidedOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -37,16 +37,18 @@ const timerMs = 1;
 /** A commit that has at least this share of the usual number of writes sets no timer to wait for the rest. */
 const mostOfThem = 0.9;
 
-export class WriteQueue {
-  readonly #options: WriteQueueOptions;
-  readonly #queue: PendingWrite[] = [];
+export class WriteQueue<Queued extends AddressedWrite> {
+  readonly #options: WriteQueueOptions<Queued>;
+  readonly #queue: PendingWrite<Queued>[] = [];
+  /** The writes of the commit that is under way. */
+  #underWay: readonly PendingWrite<Queued>[] = [];
   #committing = false;
   /** How many writes recent commits usually had, and how long those commits took on average. */
   #usualBatch = 0;
   #commitMs = 0;
   #whenIdle: (() => void) | undefined;
 
-  constructor(options: WriteQueueOptions) {
+  constructor(options: WriteQueueOptions<Queued>) {
     this.#options = options;
   }
 
@@ -55,13 +57,18 @@ export class WriteQueue {
     return this.#queue.length;
   }
 
+  /** The lists that a write waits for, or is being committed to. */
+  get targets(): ReadonlySet<Queued["target"]> {
+    return new Set([...this.#underWay, ...this.#queue].map(({ queued }) => queued.target));
+  }
+
   /** Resolves once the write is stored, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
-  add(write: Write): Promise<DecidedOutcome> {
+  add(queued: Queued): Promise<DecidedOutcome> {
     if (this.#queue.length >= this.#options.max) {
       return Promise.reject(new WriteError("queue-full", "the write queue is full"));
     }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ write, resolve, reject });
+      this.#queue.push({ queued, resolve, reject });
       this.#schedule();
     });
   }
@@ -98,18 +105,20 @@ export class WriteQueue {
   }
 
   async #commitBatch(): Promise<void> {
-    const batch: PendingWrite[] = [];
+    const batch: PendingWrite<Queued>[] = [];
+    this.#underWay = batch;
     let byteCount = 0;
     const { batchWrites, batchBytes } = this.#options.limits ?? realLimits;
     const fill = () => {
       let count = 0;
-      for (const { write } of this.#queue) {
+      for (const { queued } of this.#queue) {
+        const { write } = queued;
         if (batch.length + count === batchWrites || byteCount >= batchBytes) break;
         byteCount += write.kind === "delete" ? 0 : write.item.json.length;
         count++;
       }
       batch.push(...this.#queue.splice(0, count));
-      return batch.map(({ write }) => write);
+      return batch.map(({ queued }) => queued);
     };
     try {
       const startedAt = performance.now();
@@ -130,6 +139,7 @@ export class WriteQueue {
       for (const { reject } of batch) reject(answer);
     }
     this.#committing = false;
+    this.#underWay = [];
     if (this.#queue.length > 0) this.#schedule();
     else this.#whenIdle?.();
   }

@@ -1,9 +1,10 @@
-// What a write means: the outcome of create, update and delete on one list, and the changes that a batch of writes
-// makes to it. The rules only look at a list and a point in its history. They change neither.
+// What a write means: the outcome of create, update and delete on a list, and the changes that a batch of writes makes
+// to the lists that it is about. The rules only look at the lists and at a state of the store. They change neither.
 
 import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
-import type { Bookmark, PlannedChange, Version } from "./engine.ts";
+import type { Bookmark, Plan, PlannedChange, PlannedList, StoreState, Version } from "./engine.ts";
 import type { CurrentItem, ItemList } from "./item-list.ts";
+import { type ListKey, listBytes, partsOf } from "./list-key.ts";
 
 /** Does a write's condition hold for an item at this version? */
 export type Condition = (current: Version) => boolean;
@@ -18,8 +19,8 @@ export type WriteOutcome =
   | { readonly kind: "done"; readonly version: Version; readonly kept: boolean }
   | { readonly kind: "id-in-use" }
   | { readonly kind: "not-found" }
-  /** The list would grow beyond its limit. */
-  | { readonly kind: "store-full" }
+  /** The store, or what its owner has in it, would grow beyond its limit. */
+  | { readonly kind: "store-full" | "owner-full" }
   | { readonly kind: "condition-failed"; readonly current: CurrentItem };
 
 /**
@@ -29,16 +30,32 @@ export type WriteOutcome =
 export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
 
 /** The part of a list that the rules read. */
-export type DecidableList = Pick<ItemList, "bytesLeft" | "find" | "json" | "render">;
+type DecidableList = Pick<ItemList, "count" | "find" | "json" | "render">;
+
+/** A list that a write is about. */
+export interface WriteTarget {
+  readonly key: ListKey;
+  /** The point that the list has reached. */
+  readonly bookmark: Bookmark;
+  readonly list: DecidableList;
+  /** False if the store has nothing of this list yet. */
+  readonly isStored: boolean;
+}
+
+/** A write, and the list that it is about. */
+export interface AddressedWrite<Target extends WriteTarget = WriteTarget> {
+  readonly target: Target;
+  readonly write: Write;
+}
 
 /** What a batch of writes will store, and how each of them ends. */
-export interface WritePlan {
-  /** In order of version. All versions are later than the state that the plan is based on. */
-  readonly changes: readonly PlannedChange[];
+export interface WritePlan<Target extends WriteTarget = WriteTarget> extends Plan {
   /** The state that the decisions are based on. */
-  readonly decidedOn: Bookmark;
+  readonly decidedOn: StoreState;
+  /** `growth` is by how many bytes the list grows. */
+  readonly lists: readonly (PlannedList & { readonly target: Target; readonly growth: number })[];
   /** One outcome for each write, in order. */
-  readonly outcomes: readonly WriteOutcome[];
+  readonly outcomes: readonly DecidedOutcome[];
 }
 
 /** An item as it is when a write to it is decided. */
@@ -51,91 +68,145 @@ interface Current {
   readonly json: () => string;
 }
 
-interface Decision {
-  readonly outcome: WriteOutcome;
-  readonly change?: PlannedChange;
-  /** By how many bytes the change makes the list longer, not counting commas. */
-  readonly growth?: number;
+/** How many bytes are left of a limit, while a batch is being decided. */
+interface BytesLeft {
+  left: number;
+}
+
+/** How many bytes a store may still grow; negative if it is over its limit. A root list alone counts as it is sent. */
+export function bytesLeft({ byteCount }: StoreState, bytesMax: number): number {
+  return bytesMax - Math.max(2, byteCount + 1);
+}
+
+/** By how many bytes the store may still grow, and what the owner of a list has in it. */
+export interface Room {
+  readonly inStore: number;
+  ofOwner(list: ListKey): number;
 }
 
 /** The outcome that a write would have if it were decided next. */
-export function outcomeOf(write: Write, list: DecidableList, known: Version): WriteOutcome {
-  return decide(write, keyOf(write), undefined, list, known + 1, list.bytesLeft).outcome;
+export function outcomeOf(write: Write, target: WriteTarget, room: Room): DecidedOutcome {
+  return new ListPlan(target, { left: room.inStore }, { left: room.ofOwner(target.key) }).decide(write);
 }
 
 /**
- * Decides a batch of writes, in order. Each write sees the effects of the earlier ones, although the list itself
- * does not change. Of several changes to one item, only the last is stored.
+ * Decides a batch of writes, in order. Each write sees the effects of the earlier ones, although the lists themselves
+ * do not change. Of several changes to one item, only the last is stored.
  */
-export function planWrites(writes: readonly Write[], list: DecidableList, decidedOn: Bookmark): WritePlan {
-  const latestById = new Map<string, PlannedChange>();
-  const latestByPosition = new Map<Version, PlannedChange>();
-  let { version } = decidedOn;
-  let { bytesLeft } = list;
-  const outcomes = writes.map((write) => {
-    const id = keyOf(write);
-    const earlier = latestById.get(id);
-    const { outcome, change, growth = 0 } = decide(write, id, earlier, list, version + 1, bytesLeft);
-    bytesLeft -= growth;
-    if (change) {
-      version = change.version;
-      latestById.set(id, change);
-      // Delete the item's earlier change first. Then the new one goes to the end, and the map stays in order of
-      // version.
-      latestByPosition.delete(change.position);
-      latestByPosition.set(change.position, change);
+export function planWrites<Target extends WriteTarget>(
+  writes: readonly AddressedWrite<Target>[],
+  decidedOn: StoreState,
+  room: Room,
+): WritePlan<Target> {
+  const plans = new Map<Target, ListPlan<Target>>();
+  const inStore = { left: room.inStore };
+  const ofOwners = new Map<string, BytesLeft>();
+  const planFor = (target: Target) => {
+    const { owner } = partsOf(target.key);
+    const ofOwner = ofOwners.get(owner) ?? { left: room.ofOwner(target.key) };
+    ofOwners.set(owner, ofOwner);
+    const plan = new ListPlan(target, inStore, ofOwner);
+    plans.set(target, plan);
+    return plan;
+  };
+  const outcomes = writes.map(({ target, write }) => (plans.get(target) ?? planFor(target)).decide(write));
+  let { clock, itemCount, byteCount, listsMark } = decidedOn;
+  const changed = [...plans.values()].filter((plan) => plan.changes.size > 0);
+  for (const plan of changed) {
+    clock += plan.changes.size;
+    itemCount += plan.itemGrowth;
+    byteCount += plan.byteGrowth + plan.itemGrowth;
+  }
+  const lists = changed.map((plan) => plan.planned());
+  if (lists.some(({ hasItems }) => hasItems !== undefined)) listsMark = clock;
+  const state = { epoch: decidedOn.epoch, clock, itemCount, byteCount, listsMark };
+  return { decidedOn, outcomes, lists, state };
+}
+
+/** What a batch of writes will do to one list. */
+class ListPlan<Target extends WriteTarget> {
+  readonly #target: Target;
+  readonly #inStore: BytesLeft;
+  readonly #ofOwner: BytesLeft;
+  readonly #latestById = new Map<string, PlannedChange>();
+  /** The latest change of each item, by its position. In order of version. */
+  readonly changes = new Map<Version, PlannedChange>();
+  #version: Version;
+  itemGrowth = 0;
+  /** By how many bytes the store grows, not counting commas. */
+  byteGrowth = 0;
+
+  constructor(target: Target, inStore: BytesLeft, ofOwner: BytesLeft) {
+    this.#target = target;
+    this.#inStore = inStore;
+    this.#ofOwner = ofOwner;
+    this.#version = target.bookmark.version;
+  }
+
+  /** Decides one more write. */
+  decide(write: Write): DecidedOutcome {
+    const { epoch } = this.#target.bookmark;
+    const id = idKey(write.kind === "delete" ? write.id : write.item.id);
+    const current = this.#current(id);
+    if (write.kind === "create") {
+      if (current) return { kind: "id-in-use", epoch };
+    } else if (!current) {
+      return { kind: "not-found", epoch };
+    } else if (write.condition && !write.condition(current.version)) {
+      return { kind: "condition-failed", current: { version: current.version, json: current.json() }, epoch };
     }
-    return outcome;
-  });
-  return { decidedOn, outcomes, changes: [...latestByPosition.values()] };
-}
-
-/** `earlier` is the change that the batch has planned for this item so far, if there is one. */
-function decide(
-  write: Write,
-  id: string,
-  earlier: PlannedChange | undefined,
-  list: DecidableList,
-  version: Version,
-  bytesLeft: number,
-): Decision {
-  const current = earlier ? stateAfter(earlier, list) : stateOf(id, list);
-  if (write.kind === "create") {
-    if (current) return { outcome: { kind: "id-in-use" } };
-    const growth = Buffer.byteLength(write.item.json);
-    if (growth > bytesLeft) return { outcome: { kind: "store-full" } };
-    return accept({ version, position: version, id, json: write.item.json, replaces: undefined }, growth);
+    const json = write.kind === "delete" ? null : write.item.json;
+    const growth = this.#rowBytes + (json === null ? 0 : Buffer.byteLength(json)) - (current?.byteLength ?? 0);
+    // An item may always become smaller, even if the store is already over its size limit.
+    if (growth > Math.max(0, this.#inStore.left) || growth > Math.max(0, this.#ofOwner.left))
+      return { kind: this.#ofOwner.left < this.#inStore.left ? "owner-full" : "store-full", epoch };
+    const version = this.#version + 1;
+    this.#take({ version, position: current?.position ?? version, id, json, replaces: current?.replaces }, growth);
+    if (write.kind !== "update") this.itemGrowth += write.kind === "create" ? 1 : -1;
+    return { kind: "done", version, kept: true, epoch };
   }
-  if (!current) return { outcome: { kind: "not-found" } };
-  if (write.condition && !write.condition(current.version)) {
-    return { outcome: { kind: "condition-failed", current: { version: current.version, json: current.json() } } };
+
+  /** What the list itself takes in the store. Its first change pays for it. */
+  get #rowBytes(): number {
+    const { isStored, key } = this.#target;
+    return isStored || this.changes.size > 0 ? 0 : listBytes(key);
   }
-  const json = write.kind === "update" ? write.item.json : null;
-  const growth = (json === null ? 0 : Buffer.byteLength(json)) - current.byteLength;
-  // An item may always become smaller, even if the list is already over its size limit.
-  if (growth > Math.max(0, bytesLeft)) return { outcome: { kind: "store-full" } };
-  return accept({ version, position: current.position, id, json, replaces: current.replaces }, growth);
-}
 
-/** The item as an earlier write of the batch will leave it. */
-function stateAfter({ position, version, json, replaces }: PlannedChange, list: DecidableList): Current | undefined {
-  if (json === null) return undefined;
-  return { position, version, replaces, byteLength: Buffer.byteLength(json), json: () => list.render(json) };
-}
+  /** The item as the earlier writes of the batch will leave it. */
+  #current(id: string): Current | undefined {
+    const { list } = this.#target;
+    const planned = this.#latestById.get(id);
+    if (planned) {
+      const { position, version, json, replaces } = planned;
+      if (json === null) return undefined;
+      return { position, version, replaces, byteLength: Buffer.byteLength(json), json: () => list.render(json) };
+    }
+    const listed = list.find(id);
+    if (!listed) return undefined;
+    const { position, version, byteLength } = listed;
+    return { position, version, replaces: version, byteLength, json: () => list.json(listed) };
+  }
 
-/** The item as it is in the list now. */
-function stateOf(id: string, list: DecidableList): Current | undefined {
-  const listed = list.find(id);
-  if (!listed) return undefined;
-  const { position, version, byteLength } = listed;
-  return { position, version, replaces: version, byteLength, json: () => list.json(listed) };
-}
+  #take(change: PlannedChange, growth: number): void {
+    this.#version = change.version;
+    this.#latestById.set(change.id, change);
+    // Delete the item's earlier change first. Then the new one goes to the end, and the map stays in order of version.
+    this.changes.delete(change.position);
+    this.changes.set(change.position, change);
+    this.byteGrowth += growth;
+    this.#inStore.left -= growth;
+    this.#ofOwner.left -= growth;
+  }
 
-function accept(change: PlannedChange, growth: number): Decision {
-  return { outcome: { kind: "done", version: change.version, kept: true }, change, growth };
-}
-
-/** The ID of the item that a write is about, in lower case. */
-function keyOf(write: Write): string {
-  return idKey(write.kind === "delete" ? write.id : write.item.id);
+  planned(): WritePlan<Target>["lists"][number] {
+    const { list, key } = this.#target;
+    const hasItems = list.count + this.itemGrowth > 0;
+    return {
+      target: this.#target,
+      growth: this.byteGrowth + this.itemGrowth,
+      list: key,
+      changes: [...this.changes.values()],
+      hasItems: hasItems === list.count > 0 ? undefined : hasItems,
+    };
+  }
 }

@@ -6,6 +6,7 @@ import type { Command } from "./command-line/command.ts";
 const modules: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   serve: () => import("./serve.ts"),
   list: () => import("./list.ts"),
+  lists: () => import("./lists.ts"),
   add: () => import("./add.ts"),
   show: () => import("./show.ts"),
   edit: () => import("./edit.ts"),

@@ -4,15 +4,14 @@
 
 import { styleText } from "node:util";
 import { startFailure } from "../serve/run-service.ts";
-import { readSettings } from "../serve/settings.ts";
+import { readSettings, settingFlags } from "../serve/settings.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { printable } from "../terminal/text.ts";
 import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import type { Command } from "./command-line/command.ts";
 import { jsonFlag, printLine } from "./command-line/output.ts";
-import { settingFlags } from "./command-line/setting-flags.ts";
-import { checks, type DoctorFinding, fail, warn } from "./doctor/checks.ts";
+import { cannotStart, checks, type DoctorFinding, fail, warn } from "./doctor/checks.ts";
 import { connectionVariables } from "./service/connection-flags.ts";
 
 interface AreaFinding extends DoctorFinding {
@@ -51,7 +50,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
     } catch (error) {
       const reason = startFailure(error);
       if (reason === undefined) throw error;
-      findings.push({ area, ...fail(reason, "the service cannot start like this") });
+      findings.push({ area, ...fail(reason, cannotStart) });
     }
   return findings;
 }

@@ -6,7 +6,7 @@ import { printable } from "../terminal/text.ts";
 import type { Arguments } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonFlag, printLine, remark } from "./command-line/output.ts";
-import { editText } from "./items/editor.ts";
+import { editorOf, editText } from "./items/editor.ts";
 import { fieldFlag, fieldNames, itemLabel, notesFlag, parseField, setFields } from "./items/fields.ts";
 import { findItems, idNotes } from "./items/find-items.ts";
 import { defineClientCommand } from "./service/connect.ts";
@@ -27,13 +27,14 @@ export const command = defineClientCommand(
   },
   async (client, args, environment) => {
     const change = changeOf(args);
+    const editor = change ? "" : editorOf(environment);
     for (const { id, item: before, etag } of await findItems(client, args.positionals)) {
       const store = async (text: string) => {
         if (!sameId(idOf(text), id))
           throw new CommandError(`The ID of an item cannot be changed. This item's ID is ${printable(id)}.`);
         await client.update(text, { ifMatch: etag });
       };
-      const after = change ? (await client.change(id, change)).item : await editText(before, environment, store);
+      const after = change ? (await client.change(id, change)).item : await editText(before, editor, store);
       if (args.has("json")) await printLine(after);
       else if (after === before) remark("The text is the same as before, so nothing was changed.");
       else await printLine(`Changed: ${itemLabel(id, after)}`);

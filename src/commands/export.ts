@@ -25,17 +25,13 @@ export const command = defineClientCommand(
       throw new UsageError("--json needs a FILE, because without one the items themselves are printed.");
     const format = formatOf(args.text("format"), path);
     if (path !== undefined) requireFree(path, args.has("force"));
-    // If the items are printed on the terminal, there is no progress bar, because the two would mix.
-    const hasBar = path !== undefined || !process.stdout.isTTY;
+    // If the items are printed on the terminal, their count is not, because the two would mix.
+    const showsCount = path !== undefined || !process.stdout.isTTY;
     const hash = new ItemHash();
     async function* items(): AsyncGenerator<string> {
-      let fraction: number | undefined;
-      const onProgress = (bytes: number, total: number | undefined) => {
-        fraction = total && bytes / total;
-      };
-      for await (const json of client.items({ onProgress })) {
+      for await (const json of client.items()) {
         hash.add(json);
-        if (hasBar) showProgress(hash.count, fraction);
+        if (showsCount) showProgress(hash.count);
         yield json;
       }
     }

@@ -8,7 +8,7 @@ import { printable } from "../terminal/text.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { printLine } from "./command-line/output.ts";
-import { isOnThisMachine, parseServer } from "./service/server-address.ts";
+import { isOnThisMachine, parseServer, serviceAddress } from "./service/server-address.ts";
 
 /** A check of the store may take some seconds. After this time, the service counts as hanging. */
 const responseMs = 5_000;
@@ -34,7 +34,7 @@ export const command = defineCommand(
 /** What the service says about itself, or why it says nothing. Fields that this program does not know are ignored. */
 async function askStatus(base: URL): Promise<string> {
   try {
-    const response = await fetch(new URL("health/ready", base), {
+    const response = await fetch(new URL("health/ready", serviceAddress(base)), {
       proxy: false,
       redirect: "manual",
       signal: AbortSignal.timeout(responseMs),

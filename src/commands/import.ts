@@ -28,19 +28,12 @@ export const command = defineClientCommand(
   async (client, args) => {
     const [file = ""] = args.positionals;
     const format = formatOf(args.text("format"), file);
-    const found = file === "-" ? undefined : statSync(file, { throwIfNoEntry: false });
-    if (file !== "-" && !found?.isFile()) throw new UsageError(`${file}: there is no such file.`);
+    if (file !== "-" && !statSync(file, { throwIfNoEntry: false })?.isFile())
+      throw new UsageError(`${file}: there is no such file.`);
     const rule = conflictRules.find((one) => one === args.text("on-conflict")) ?? "fail";
     const source = file === "-" ? "standard input" : file;
-    let bytes = 0;
-    async function* chunks(): AsyncGenerator<Uint8Array> {
-      for await (const chunk of file === "-" ? Bun.stdin.stream() : createReadStream(file)) {
-        yield chunk;
-        bytes += chunk.length;
-      }
-    }
-    const onItem = (count: number) => showProgress(count, found && bytes / found.size);
-    const { items, hash, ...counts } = await importItems(client, readItems(source, chunks(), format), rule, onItem);
+    const chunks = file === "-" ? Bun.stdin.stream() : createReadStream(file);
+    const { items, hash, ...counts } = await importItems(client, readItems(source, chunks, format), rule, showProgress);
     if (args.has("json")) await printLine(JSON.stringify({ items, ...counts, hash }));
     else remark(`Imported ${countOf(items)}: ${describeCounts(counts)}\nHash ${hash}`);
   },

@@ -2,9 +2,9 @@
 // for its history. So clients do not rely on what they remember of the old content.
 
 import { existsSync } from "node:fs";
-import type { Change, PlannedChange } from "../collection/engine.ts";
 import type { PostgresAddress } from "../engines/postgres/postgres-address.ts";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
+import type { ListedChange } from "../engines/snapshot.ts";
 import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
@@ -76,12 +76,12 @@ async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force:
 }
 
 /** Groups the items, and adds each of them to the hash. Each group is meant for one statement. */
-async function* portions(items: AsyncIterable<Change>, hash: ItemHash): AsyncGenerator<PlannedChange[]> {
-  let portion: PlannedChange[] = [];
+async function* portions(items: AsyncIterable<ListedChange>, hash: ItemHash): AsyncGenerator<ListedChange[]> {
+  let portion: ListedChange[] = [];
   let characters = 0;
   for await (const item of items) {
-    portion.push({ ...item, replaces: undefined });
-    hash.add(item.json ?? "");
+    portion.push(item);
+    hash.add(item.json ?? "", item.list);
     characters += item.json?.length ?? 0;
     if (characters < charactersAtOnce) continue;
     yield portion;

@@ -3,8 +3,8 @@
 import { closeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { runService } from "../serve/run-service.ts";
+import { settingFlags } from "../serve/settings.ts";
 import type { Command } from "./command-line/command.ts";
-import { settingFlags } from "./command-line/setting-flags.ts";
 import { connectionVariables } from "./service/connection-flags.ts";
 
 export const command: Command = {

@@ -2,6 +2,7 @@
 
 import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
 import { explainUsersError } from "../serve/advice.ts";
+import { asTyped, asWord } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { printLine, remark } from "./command-line/output.ts";
@@ -25,8 +26,10 @@ export const command = defineCommand(
     if ((name === undefined) !== (action === "list"))
       throw new UsageError(action === "list" ? "list takes no name." : "Missing argument: NAME");
     if (!path) throw new UsageError("Missing: --users FILE (or TODOITEMS_USERS)");
-    if (name !== undefined && (/[:\p{Cc}]/u.test(name) || name.startsWith("#")))
-      throw new UsageError("A name must not contain a colon or control characters, and must not begin with #.");
+    if (name !== undefined && (/^#|[:\p{Cc}]/u.test(name) || name.trim() === ""))
+      throw new UsageError(
+        "A name must not be empty, must not contain a colon or control characters, and must not begin with #.",
+      );
     try {
       if (action === "add") await add(path, name ?? "");
       else if (action === "remove") await remove(path, name ?? "");
@@ -58,4 +61,7 @@ async function remove(path: string, name: string): Promise<void> {
   if (!listUsers(path).includes(name) || !editUser(path, name, undefined))
     throw new CommandError(`${path} has no user ${name}.`);
   await printLine(`Removed user ${name} from ${path}`);
+  remark(
+    `If ${name} has lists (--lists user), they stay in the store, and are there again for the next user of this name. To delete them: ${asTyped(`lists remove ${asWord(name)} --store STORE`)}`,
+  );
 }

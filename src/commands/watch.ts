@@ -1,6 +1,7 @@
 // `todoitems watch`: prints every change until it is interrupted.
 
 import { styleText } from "node:util";
+import { isTodoError } from "../client/errors.ts";
 import type { WatchEvent, WatchState } from "../client/live/watch.ts";
 import { shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
@@ -22,17 +23,26 @@ export const command = defineClientCommand(
   async (client, args) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(0));
     const names = new Map<string, string>();
-    for await (const event of client.watch({ onState: remarkState }))
+    let isConnected = false;
+    const onState = (state: WatchState) => {
+      remarkState(state, isConnected);
+      isConnected = state.kind !== "lost";
+    };
+    for await (const event of client.watch({ onState }))
       await printLine(args.has("json") ? eventJson(event) : eventLine(event, names));
   },
 );
 
-function remarkState(state: WatchState): void {
+function remarkState(state: WatchState, wasConnected: boolean): void {
   if (state.kind === "live") remark("Connected. Changes appear as they happen. Press Ctrl-C to stop.");
   else if (state.kind === "polling")
     remark("This service has no change feed, so its list is read every 5 seconds. Press Ctrl-C to stop.");
-  else
-    remark(`warning: ${describeFailure(state.error).message} Trying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
+  else {
+    // A service ends its feeds also when its users have changed. Only the next attempt shows whether it can be reached.
+    const isOver = wasConnected && isTodoError(state.error, "NetworkError");
+    const reason = isOver ? "The connection has ended." : describeFailure(state.error).message;
+    remark(`warning: ${reason} Trying again in ${Math.ceil(state.retryInMs / 1000)} s …`);
+  }
 }
 
 function eventJson(event: WatchEvent<string>): string {

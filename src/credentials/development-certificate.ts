@@ -6,7 +6,7 @@
 // Why: docs/decisions/0009-https.md, docs/decisions/0061-an-authority-named-localhost.md
 
 import "./reflect-metadata.ts";
-import { createPrivateKey, X509Certificate as ParsedCertificate, randomBytes } from "node:crypto";
+import { createPrivateKey, X509Certificate as ParsedCertificate } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
@@ -126,7 +126,6 @@ async function makeAuthority(now: Date): Promise<string> {
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     ...lifetime(now, authorityDays),
-    serialNumber: serialNumber(),
     name: authorityName,
     signingAlgorithm: algorithm,
     keys,
@@ -149,7 +148,6 @@ async function makeCertificate(
   const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await X509CertificateGenerator.create({
     ...lifetime(now, certificateDays),
-    serialNumber: serialNumber(),
     issuer: issuer.subject,
     // This must never be the issuer's name, not even on a machine called localhost. Otherwise the certificate would
     // look self-signed.
@@ -172,11 +170,6 @@ async function makeCertificate(
 function lifetime(now: Date, days: number): { notBefore: Date; notAfter: Date } {
   // The certificate is valid from yesterday on, so that clients whose clocks are behind accept it.
   return { notBefore: new Date(now.getTime() - dayMs), notAfter: new Date(now.getTime() + days * dayMs) };
-}
-
-/** A random positive number, long enough to be unique. */
-function serialNumber(): string {
-  return `01${randomBytes(15).toString("hex")}`;
 }
 
 // The machine's name. Commas and similar characters are replaced, because they have a special meaning in the names of a

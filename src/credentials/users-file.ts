@@ -50,6 +50,7 @@ export function parseUsers(text: string, path: string): Users {
     const name = line.slice(0, colon);
     const hash = line.slice(colon + 1).trimEnd();
     if (colon < 1) refuse("expected NAME:HASH");
+    if (/\p{Cc}/u.test(name)) refuse("the name has a control character");
     if (!isUsableHash(hash)) refuse(`the password of ${name} is not hashed with bcrypt or argon2id`, name);
     if (users.has(name)) refuse(`${name} is there twice`);
     users.set(name, hash);

@@ -1,17 +1,21 @@
 // The description of one instance's API in OpenAPI 3.1. openapi.yaml describes everything that instances offer; here,
 // what this instance does not offer is left out, and the address and the spelling of field names become its own.
-// Why: docs/decisions/0083-one-description.md
+// Why: docs/decisions/0069-one-description.md
 
 import source from "../../openapi.yaml";
 import type { AuthMode } from "../http/access.ts";
-import type { UrlForms } from "../http/routes.ts";
+import type { ListMode, UrlForms } from "../http/routes.ts";
 import type { FieldNames } from "../items/field-names.ts";
 
 /** The settings of an instance that its description depends on. */
 export interface DescribedInstance {
   readonly forms: UrlForms;
   readonly auth: AuthMode;
+  /** The users file, and the provider of tokens, if there are any. */
+  readonly users?: string | undefined;
+  readonly tokenIssuer?: string | undefined;
   readonly fieldNames: FieldNames;
+  readonly lists: ListMode;
 }
 
 /** Any part of a description that needs no type of its own. */
@@ -46,27 +50,46 @@ const operationsOfForm = { a: ["createItemAt", "updateItemAt"], b: ["createItem"
  * It may also be `/`, a relative address that is right for every reader. Code samples then keep the address of
  * openapi.yaml, because a relative address would be of no use in a program.
  */
-export function describeApi({ forms, auth, fieldNames }: DescribedInstance, serverUrl: string): ApiDescription {
-  const missing = forms === "both" ? [] : operationsOfForm[forms === "a" ? "b" : "a"];
+export function describeApi(instance: DescribedInstance, serverUrl: string): ApiDescription {
+  const { forms, fieldNames, lists } = instance;
+  const missing = [
+    ...(forms === "both" ? [] : operationsOfForm[forms === "a" ? "b" : "a"]),
+    ...(lists === "one" ? ["/lists"] : []),
+  ];
   const text = JSON.stringify({ ...completeDescription, security: undefined });
   // `JSON.parse` shows each member to this function, the inner ones first. Undefined leaves the member out.
   const description = JSON.parse(text, (name, value) => {
-    if (name === "servers") return [{ url: serverUrl, description: "This instance." }];
+    if (name === "servers") return serversOf(value, serverUrl, lists);
     // A link has the name of its operation.
     if (missing.includes(name) || missing.includes(value?.operationId)) return undefined;
-    const member = value?.operationId && value.responses ? withSecurity(value, name, auth) : value;
+    const member = value?.operationId && value.responses ? withSecurity(value, name, instance) : value;
     if (name === "source") return sampleOf(member, fieldNames, serverUrl);
     return fieldNames === "camel" ? inCamelCase(member) : member;
   });
   return withUsedComponents(description);
 }
 
-function withSecurity(operation: Operation, method: string, auth: AuthMode): Operation {
+interface Server {
+  readonly url: string;
+  readonly variables?: Part;
+}
+
+function serversOf(servers: readonly Server[], serverUrl: string, lists: ListMode): Server[] {
+  const offered = servers.filter(({ variables }) => lists !== "one" || variables === undefined);
+  const prefix = serverUrl === "/" ? "" : serverUrl;
+  return offered.map((server) => ({ ...server, url: server.url.replace(sourceServer, prefix) || "/" }));
+}
+
+function withSecurity(operation: Operation, method: string, instance: DescribedInstance): Operation {
+  const { auth, users, tokenIssuer } = instance;
   const isOpen = operation.security?.length === 0;
   const needsCredentials = !isOpen && (auth === "all" || (auth === "writes" && method !== "get"));
   if (!needsCredentials) return { ...operation, security: [], responses: without(operation.responses, ["401"]) };
-  const samples = operation["x-codeSamples"].map((sample) => ({ ...sample, source: withCredentials(sample.source) }));
-  return { ...operation, security: [{ basic: [] }], "x-codeSamples": samples };
+  const takesPasswords = users !== undefined || tokenIssuer === undefined;
+  const security = [...(takesPasswords ? [{ basic: [] }] : []), ...(tokenIssuer === undefined ? [] : [{ bearer: [] }])];
+  const signIn = takesPasswords ? withPassword : withToken;
+  const samples = operation["x-codeSamples"].map((sample) => ({ ...sample, source: signedIn(sample.source, signIn) }));
+  return { ...operation, security, "x-codeSamples": samples };
 }
 
 function sampleOf(source: string, fieldNames: FieldNames, serverUrl: string): string {
@@ -74,18 +97,33 @@ function sampleOf(source: string, fieldNames: FieldNames, serverUrl: string): st
   return serverUrl === "/" ? spelled : spelled.replaceAll(sourceServer, serverUrl);
 }
 
-const authorization = 'Authorization: "Basic " + btoa("NAME:PASSWORD")';
-const credentials = 'credentials: { username: "NAME", password: "PASSWORD" }';
+/** How code signs in: with curl, in a request of its own, and with the client. */
+interface SignIn {
+  readonly curl: string;
+  readonly authorization: string;
+  readonly option: string;
+}
 
-/** A sample of openapi.yaml that also sends credentials. */
-function withCredentials(source: string): string {
+const withPassword: SignIn = {
+  curl: "curl -u NAME",
+  authorization: 'Authorization: "Basic " + btoa("NAME:PASSWORD")',
+  option: 'credentials: { username: "NAME", password: "PASSWORD" }',
+};
+const withToken: SignIn = {
+  curl: 'curl -H "Authorization: Bearer TOKEN"',
+  authorization: 'Authorization: "Bearer TOKEN"',
+  option: 'token: () => "TOKEN"',
+};
+
+/** A sample of openapi.yaml that also signs in. */
+function signedIn(source: string, { curl, authorization, option }: SignIn): string {
   return source
-    .replaceAll(/^curl/gm, "curl -u NAME")
+    .replaceAll(/^curl/gm, curl)
     .replaceAll(/(fetch\("[^"]*")\)/g, `$1, { headers: { ${authorization} } })`)
     .replaceAll('"Content-Type": "application/json"', `$&, ${authorization}`)
     .replaceAll('method: "DELETE"', `$&, headers: { ${authorization} }`)
-    .replaceAll(/(new TodoClient\("[^"]*")\)/g, `$1, { ${credentials} })`)
-    .replaceAll('form: "a"', `$&, ${credentials}`);
+    .replaceAll(/(new TodoClient\("[^"]*")\)/g, `$1, { ${option} })`)
+    .replaceAll('form: "a"', `$&, ${option}`);
 }
 
 /** A field's name in a text: the whole text, a name in quotes, or the end of a JSON pointer. */
@@ -111,7 +149,8 @@ function withUsedComponents({ components, ...rest }: ApiDescription): ApiDescrip
     }
   };
   visit(rest);
-  if (JSON.stringify(rest.paths).includes('{"basic":[]}')) used.add("securitySchemes/basic");
+  for (const scheme of ["basic", "bearer"])
+    if (JSON.stringify(rest.paths).includes(`{"${scheme}":[]}`)) used.add(`securitySchemes/${scheme}`);
   const kinds = Object.entries(components).map(([kind, parts]): [string, typeof parts] => [
     kind,
     Object.fromEntries(Object.entries(parts).filter(([name]) => used.has(`${kind}/${name}`))),

@@ -3,23 +3,38 @@
 
 import {
   type Batch,
-  type Bookmark,
   type Change,
   type Engine,
+  type ListChanges,
+  type ListNames,
   type News,
   newEpoch,
+  type StoreState,
   type Version,
-  type WholeStore,
+  type WholeList,
 } from "../collection/engine.ts";
 import { type Limits, realLimits } from "../collection/limits.ts";
+import { type ListKey, partsOf } from "../collection/list-key.ts";
+
+/** A change, and the clock of the store after it. */
+interface ClockedChange extends Change {
+  readonly clock: number;
+}
+
+interface StoredList {
+  /** The newest change of each item, by position. */
+  readonly changes: Map<Version, ClockedChange>;
+  prunedThrough: Version;
+  hasItems: boolean;
+}
 
 export class MemoryEngine implements Engine {
-  readonly #epoch = newEpoch();
-  // The newest change of each item, by position. The map is in order of version: a change moves its item to the end.
-  readonly #changes = new Map<Version, Change>();
-  readonly #tombstones = new Set<Version>();
-  #version: Version = 0;
-  #prunedThrough: Version = 0;
+  readonly #lists = new Map<ListKey, StoredList>();
+  /** The deleted items, in the order in which they were deleted. */
+  readonly #tombstones = new Map<number, { readonly list: StoredList; readonly change: Change }>();
+  #state: StoreState = { epoch: newEpoch(), clock: 0, itemCount: 0, byteCount: 0, listsMark: 0 };
+  /** Tombstones up to this clock are gone. */
+  #prunedThrough = 0;
   readonly #limits: Limits;
 
   constructor(limits = realLimits) {
@@ -30,34 +45,55 @@ export class MemoryEngine implements Engine {
     return false;
   }
 
-  async pull(since: Bookmark): Promise<News | undefined> {
+  async pull(since: StoreState): Promise<News | undefined> {
     return this.#newsSince(since);
   }
 
-  #newsSince(since: Bookmark): News | undefined {
-    if (since.epoch !== this.#epoch || since.version < this.#prunedThrough) return undefined;
-    const changes = [...this.#changes.values()].filter(({ version }) => version > since.version);
-    return { epoch: this.#epoch, version: this.#version, changes };
+  #newsSince(since: StoreState): News | undefined {
+    if (since.epoch !== this.#state.epoch || since.clock < this.#prunedThrough) return undefined;
+    const isNew = ({ clock }: ClockedChange) => clock > since.clock;
+    const lists: ListChanges[] = [];
+    if (since.clock < this.#state.clock)
+      for (const [list, { changes }] of this.#lists) lists.push({ list, changes: inOrder(changes).filter(isNew) });
+    return { state: this.#state, lists };
   }
 
-  async load(): Promise<WholeStore> {
-    const page = [...this.#changes.values()];
+  async state(): Promise<StoreState> {
+    return this.#state;
+  }
+
+  async load(list: ListKey): Promise<WholeList> {
+    const stored = this.#lists.get(list);
+    const page = stored ? inOrder(stored.changes) : [];
     const pages = (async function* () {
       yield page;
     })();
-    return { epoch: this.#epoch, version: this.#version, prunedThrough: this.#prunedThrough, pages };
+    const prunedThrough = stored?.prunedThrough ?? 0;
+    const isStored = stored !== undefined;
+    return { storeEpoch: this.#state.epoch, isStored, pages, prunedThrough: () => prunedThrough };
+  }
+
+  async names(owner: string): Promise<ListNames> {
+    const lists = [...this.#lists].filter(([list, { hasItems }]) => hasItems && partsOf(list).owner === owner);
+    return { listsMark: this.#state.listsMark, names: lists.map(([list]) => partsOf(list).name) };
   }
 
   async commit(batch: Batch): Promise<boolean> {
     const missed = this.#newsSince(batch.since);
     if (!missed) return false;
-    const isNewest = missed.version === batch.since.version;
-    for (const { version, position, id, json } of batch.decide(isNewest ? undefined : missed)) {
-      this.#changes.delete(position);
-      this.#changes.set(position, { version, position, id, json });
-      if (json === null) this.#tombstones.add(position);
-      this.#version = version;
+    const { lists, state } = batch.decide(missed.lists.length > 0 ? missed : undefined);
+    let { clock } = this.#state;
+    for (const { list, changes, hasItems } of lists) {
+      const stored = this.#lists.get(list) ?? { changes: new Map(), prunedThrough: 0, hasItems: false };
+      this.#lists.set(list, stored);
+      stored.hasItems = hasItems ?? stored.hasItems;
+      for (const { version, position, id, json } of changes) {
+        const change = { version, position, id, json, clock: ++clock };
+        stored.changes.set(position, change);
+        if (json === null) this.#tombstones.set(clock, { list: stored, change });
+      }
     }
+    this.#state = state;
     this.#pruneTombstones();
     return true;
   }
@@ -65,11 +101,16 @@ export class MemoryEngine implements Engine {
   async close(): Promise<void> {}
 
   #pruneTombstones(): void {
-    for (const position of this.#tombstones) {
+    for (const [clock, { list, change }] of this.#tombstones) {
       if (this.#tombstones.size <= this.#limits.tombstonesMax) return;
-      this.#prunedThrough = this.#changes.get(position)?.version ?? this.#prunedThrough;
-      this.#tombstones.delete(position);
-      this.#changes.delete(position);
+      this.#prunedThrough = clock;
+      list.prunedThrough = Math.max(list.prunedThrough, change.version);
+      this.#tombstones.delete(clock);
+      list.changes.delete(change.position);
     }
   }
+}
+
+function inOrder(changes: ReadonlyMap<Version, ClockedChange>): ClockedChange[] {
+  return [...changes.values()].sort((one, other) => one.version - other.version);
 }

@@ -1,12 +1,14 @@
 // Decides whether a request is admitted. It checks the request's credentials, then how many requests the client's
 // address has sent lately.
 
-import type { HttpRequest } from "../wire/message.ts";
+import type { HeaderFields, HttpRequest } from "../wire/message.ts";
 import { addressKey } from "../wire/shared-limit.ts";
 import type { BasicAuth } from "./basic-auth.ts";
+import type { BearerAuth } from "./bearer-auth.ts";
 import { clientAddress } from "./client-address.ts";
 import { Problem } from "./problem.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+import { hasEnded, type SignedIn } from "./signed-in.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
 /** Which operations need credentials. */
@@ -14,8 +16,10 @@ export type AuthMode = (typeof authModes)[number];
 
 interface AccessOptions {
   readonly mode: AuthMode;
-  /** Checks the credentials. Undefined if `mode` is `off`. */
+  /** Checks names and passwords. Undefined if `mode` is `off`, or if there is no users file. */
   readonly auth: BasicAuth | undefined;
+  /** Checks tokens. Undefined if the instance accepts none. */
+  readonly tokens: BearerAuth | undefined;
   /** Limits the requests of each address. Undefined if there is no limit. */
   readonly rate: RateLimiter | undefined;
   /** True if the client address that a proxy reports is trusted. */
@@ -24,27 +28,59 @@ interface AccessOptions {
 
 export class Access {
   readonly #options: AccessOptions;
+  /** Who has sent these headers. Headers that were sent shortly before come as the same object. */
+  readonly #seen = new WeakMap<HeaderFields, SignedIn>();
 
   constructor(options: Partial<AccessOptions> = {}) {
-    this.#options = { mode: "off", auth: undefined, rate: undefined, trustProxy: false, ...options };
+    this.#options = { mode: "off", auth: undefined, tokens: undefined, rate: undefined, trustProxy: false, ...options };
   }
 
   /**
-   * Throws a `Problem`, or rejects with one, if the request is refused. Returns a promise only if a password must be
-   * verified.
+   * Throws a `Problem`, or rejects with one, if the request is refused. Returns who has signed in, or undefined if no
+   * credentials are needed. Returns a promise only if a password must be verified.
    */
-  admit(request: HttpRequest): undefined | Promise<void> {
-    const verifying = this.checkCredentials(request);
-    if (verifying) return verifying.then(() => this.limitRate(request));
+  admit(request: HttpRequest): SignedIn | undefined | Promise<SignedIn> {
+    const signedIn = this.checkCredentials(request);
+    if (signedIn instanceof Promise)
+      return signedIn.then((user) => {
+        this.limitRate(request);
+        return user;
+      });
     this.limitRate(request);
-    return undefined;
+    return signedIn;
   }
 
   /** Like `admit`, but does not count the request. For a request that was admitted and had to wait. */
-  checkCredentials(request: HttpRequest): undefined | Promise<void> {
-    const { auth, mode } = this.#options;
-    if (!auth || (mode !== "all" && request.method === "GET")) return undefined;
-    return auth.check(request.headers, () => this.addressOf(request));
+  checkCredentials(request: HttpRequest): SignedIn | undefined | Promise<SignedIn> {
+    const { auth, tokens, mode } = this.#options;
+    const { headers } = request;
+    if (mode === "off" || (mode === "writes" && request.method === "GET")) return undefined;
+    const seen = this.#seen.get(headers);
+    if (seen && !hasEnded(seen)) return seen;
+    const authorization = headers.get("authorization") ?? "";
+    const isToken = tokens !== undefined && /^bearer(?: |$)/i.test(authorization);
+    const signedIn = isToken ? tokens.check(authorization) : auth?.check(authorization, () => this.addressOf(request));
+    if (signedIn instanceof Promise) return signedIn.then((user) => user ?? this.#refuse(isToken));
+    if (!signedIn) return this.#refuse(isToken);
+    this.#seen.set(headers, signedIn);
+    return signedIn;
+  }
+
+  /** Names the ways to sign in that this instance offers, but never what was wrong with a token. */
+  #refuse(tokenCame: boolean): never {
+    const { auth, tokens } = this.#options;
+    const ways: string[] = [];
+    const challenges: string[] = [];
+    if (auth) {
+      ways.push("a user name and a password, sent as HTTP Basic credentials");
+      challenges.push('Basic realm="todoitems", charset="UTF-8"');
+    }
+    if (tokens) {
+      ways.push("a token of the identity provider, sent as a Bearer token");
+      challenges.push(`Bearer realm="todoitems"${tokenCame ? ', error="invalid_token"' : ""}`);
+    }
+    const detail = `This needs ${ways.join(", or ")}. None were sent, or they are wrong.`;
+    throw new Problem("CredentialsRequired", detail, { headers: { "WWW-Authenticate": challenges.join(", ") } });
   }
 
   /**

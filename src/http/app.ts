@@ -2,7 +2,8 @@
 // request asks for and checks that the client may use it. item-operations.ts carries out the operation.
 
 import { realLimits } from "../collection/limits.ts";
-import type { TodoCollection } from "../collection/todo-collection.ts";
+import { listKey } from "../collection/list-key.ts";
+import type { TodoStore } from "../collection/todo-store.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
 import { Access } from "./access.ts";
@@ -13,9 +14,19 @@ import { RefusedPages } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
+import { listNamesFile } from "./list-names.ts";
 import { Problem } from "./problem.ts";
 import { requestIds } from "./request-id.ts";
-import { allowedMethods, insteadOf, matchRoute, type Route, type UrlForms } from "./routes.ts";
+import {
+  allowedMethods,
+  insteadOf,
+  type ListMode,
+  type ListRoute,
+  matchRoute,
+  type Route,
+  type UrlForms,
+} from "./routes.ts";
+import type { SignedIn } from "./signed-in.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
@@ -25,6 +36,7 @@ export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
   /** The files served beside the API, if there are any. */
   readonly site: Site | undefined;
   readonly forms: UrlForms;
+  readonly lists: ListMode;
 }
 
 const defaults: Omit<AppOptions, "log"> = {
@@ -33,6 +45,7 @@ const defaults: Omit<AppOptions, "log"> = {
   cors: undefined,
   site: undefined,
   forms: "both",
+  lists: "one",
   fieldNames: "as-sent",
   requiredFields: [],
   bodyBytesMax: 1024 ** 2,
@@ -41,7 +54,7 @@ const defaults: Omit<AppOptions, "log"> = {
 };
 
 export class App implements Handler {
-  readonly #collection: TodoCollection;
+  readonly #store: TodoStore;
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
   readonly #refusedPages: RefusedPages;
@@ -50,14 +63,14 @@ export class App implements Handler {
   readonly changeFeed: ChangeFeed;
   #isStopping = false;
 
-  constructor(collection: TodoCollection, given: Partial<AppOptions> & Pick<AppOptions, "log">) {
+  constructor(store: TodoStore, given: Partial<AppOptions> & Pick<AppOptions, "log">) {
     const options = { ...defaults, ...given };
-    this.#collection = collection;
+    this.#store = store;
     this.#options = options;
-    this.#items = new ItemOperations(collection, options);
+    this.#items = new ItemOperations(store, options);
     this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
     this.#failures = new Failures(options.log);
-    this.changeFeed = new ChangeFeed(collection, options);
+    this.changeFeed = new ChangeFeed(store, options);
   }
 
   /** Answers every request. It never throws. */
@@ -117,22 +130,28 @@ export class App implements Handler {
   // rate, body size, media type, body, existence of the item (404 or 409), condition, room in the store.
   #dispatch(request: HttpRequest): Answer | Promise<Answer> {
     this.#options.hosts?.check(request.headers.get("host"));
-    const route = matchRoute(request.path);
-    if (!route) return this.#file(request);
+    const route = matchRoute(request.path, this.#options.lists);
+    if (!route || route.resource === "page") return this.#file(request, route?.depth);
     const allowed = allowedMethods(route.resource, this.#options.forms);
     const preflight = this.#options.cors?.preflight(request, allowed);
     if (preflight) return this.#withoutBody(request, () => preflight);
     if (!allowed.includes(request.method)) throw this.#methodNotAllowed(request, allowed, route);
     if (route.resource === "live" || route.resource === "ready") return this.#health(request, route.resource);
     const admitted = this.#options.access.admit(request);
-    return admitted ? admitted.then(() => this.#operate(request, route)) : this.#operate(request, route);
+    const operate = (signedIn: SignedIn | undefined) => {
+      const owner = this.#ownerOf(signedIn);
+      return "list" in route ? this.#operate(request, route, owner) : this.#lists(request, owner);
+    };
+    return admitted instanceof Promise ? admitted.then(operate) : operate(admitted);
   }
 
-  /** Answers a request whose path is not a route of the API but may be a file of the site. */
-  async #file(request: HttpRequest): Promise<Answer> {
-    const file = await this.#options.site?.find(request);
-    if (!file)
-      throw new Problem("RouteNotFound", "There is nothing at this address. The to-do items are at /api/todoitems/.");
+  /**
+   * Answers a request whose path is not a route of the API but may be a file of the site. If there is a `pageDepth`, it
+   * is the page of a list.
+   */
+  async #file(request: HttpRequest, pageDepth: number | undefined): Promise<Answer> {
+    const file = await this.#options.site?.find(request, pageDepth);
+    if (!file) throw new Problem("RouteNotFound", nothingHere[this.#options.lists === "one" ? "one" : "many"]);
     if (!siteMethods.includes(request.method)) throw this.#methodNotAllowed(request, siteMethods);
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => siteAnswer(request, file));
@@ -142,17 +161,30 @@ export class App implements Handler {
     this.#options.access.limitRate(request);
     return this.#withoutBody(request, () => {
       if (resource === "live") return healthAnswer(200, "live");
-      return this.#isStopping ? healthAnswer(503, "stopping") : readyAnswer(this.#collection);
+      return this.#isStopping ? healthAnswer(503, "stopping") : readyAnswer(this.#store);
     });
   }
 
-  #operate(request: HttpRequest, route: Route): Answer | Promise<Answer> {
+  /** Whose lists a request is about. Empty if lists belong to nobody. */
+  #ownerOf(signedIn: SignedIn | undefined): string {
+    if (this.#options.lists !== "user") return "";
+    if (!signedIn) throw new Error("the lists of users need credentials for every operation");
+    return signedIn.owner;
+  }
+
+  #lists(request: HttpRequest, owner: string): Answer | Promise<Answer> {
+    const names = async () => listNamesFile(await this.#store.names(owner), owner !== "");
+    return this.#withoutBody(request, async () => siteAnswer(request, await names()));
+  }
+
+  #operate(request: HttpRequest, route: ListRoute, owner: string): Answer | Promise<Answer> {
+    const list = listKey(route.list, owner);
     if (route.resource === "changes")
-      return this.#withoutBody(request, () => this.changeFeed.answer(request, route.wanted));
-    if (request.method === "GET") return this.#withoutBody(request, () => this.#items.get(request, route));
-    if (request.method === "POST") return this.#items.create(request, route);
-    if (request.method === "PUT") return this.#items.update(request, route);
-    if (request.method === "DELETE" && route.resource === "item") return this.#items.delete(request, route);
+      return this.#withoutBody(request, () => this.changeFeed.answer(request, list, route.wanted));
+    if (request.method === "GET") return this.#withoutBody(request, () => this.#items.get(request, route, list));
+    if (request.method === "POST") return this.#items.create(request, route, list);
+    if (request.method === "PUT") return this.#items.update(request, route, list);
+    if (request.method === "DELETE" && route.resource === "item") return this.#items.delete(request, route, list);
     throw new Error(`${request.method} is allowed on the ${route.resource} but nothing answers it`);
   }
 
@@ -177,3 +209,8 @@ export class App implements Handler {
     return new Problem("MethodNotAllowed", detail, { headers: { Allow } });
   }
 }
+
+const nothingHere = {
+  one: "There is nothing at this address. The to-do items are at /api/todoitems/.",
+  many: "There is nothing at this address. The to-do items are at /api/todoitems/, and those of other lists at /lists/NAME/api/todoitems/. NAME has 1 to 64 letters, digits, hyphens, underscores or dots, begins with a letter or digit, and is not api.",
+};

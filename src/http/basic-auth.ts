@@ -9,9 +9,9 @@ import {
   type VerifyHash,
 } from "../credentials/password-verifier.ts";
 import type { Users } from "../credentials/users-file.ts";
-import type { HeaderFields } from "../wire/message.ts";
 import { GuessLimits } from "./guess-limits.ts";
 import { Problem } from "./problem.ts";
+import type { SignedIn } from "./signed-in.ts";
 
 interface BasicAuthOptions {
   /**
@@ -33,50 +33,58 @@ export class BasicAuth {
    * Requests with the same credentials from the same address share one result.
    */
   readonly #verifying = new Map<string, Promise<Verification>>();
-  /** The keyed hashes of verified credentials, one for each user at most. */
-  #remembered = new Set<string>();
-  /** Headers with such credentials. A connection that repeats its headers passes the same object each time. */
-  #seen = new WeakSet<HeaderFields>();
+  /** Who has signed in, by the keyed hash of the credentials. There is one for each user at most. */
+  readonly #remembered = new Map<string, SignedIn>();
+  #users: Users;
 
   constructor(users: Users, { now = () => performance.now(), verify, onFailure }: Partial<BasicAuthOptions> = {}) {
+    this.#users = users;
     this.#onFailure = onFailure;
     this.#verifier = new PasswordVerifier(users, new GuessLimits(now), verify);
   }
 
-  /** Uses these users from now on, and forgets every credential that was verified before. */
+  /** Uses these users from now on, and forgets those who are gone or have another hash. */
   replaceUsers(users: Users): void {
+    for (const [key, signedIn] of this.#remembered) {
+      if (users.get(signedIn.owner) === this.#users.get(signedIn.owner)) continue;
+      signedIn.endsAtMs = 0;
+      this.#remembered.delete(key);
+    }
+    this.#users = users;
     this.#verifier.replaceUsers(users);
-    this.#remembered = new Set();
-    this.#seen = new WeakSet();
   }
 
   /**
-   * Throws a `Problem`, or rejects with one, unless the credentials are correct. Returns a promise only if they are not
-   * remembered and must be verified.
+   * Who has signed in with this header. Undefined if it has no correct credentials. Returns a promise only if they are
+   * not remembered and must be verified. Rejects with a `Problem` if they cannot be verified now.
    */
-  check(headers: HeaderFields, address: () => string): undefined | Promise<void> {
-    if (this.#seen.has(headers)) return undefined;
-    const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(headers.get("authorization") ?? "")?.[1];
-    if (token === undefined) throw credentialsRequired();
+  check(authorization: string, address: () => string): SignedIn | undefined | Promise<SignedIn | undefined> {
+    const token = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
+    if (token === undefined) return undefined;
     // The decoded bytes are hashed, so that all spellings of the same credentials in base64 are remembered as one.
     const bytes = Buffer.from(token, "base64");
     const key = new Bun.CryptoHasher("sha256", this.#secret).update(bytes).digest("base64");
-    if (!this.#remembered.has(key)) return this.#verify(bytes, key, address());
-    this.#seen.add(headers);
-    return undefined;
+    return this.#remembered.get(key) ?? this.#verify(bytes, key, address());
   }
 
-  async #verify(bytes: Uint8Array, key: string, address: string): Promise<void> {
+  async #verify(bytes: Uint8Array, key: string, address: string): Promise<SignedIn | undefined> {
     const sender = `${address} ${key}`;
+    const credentials = decode(bytes);
     let verifying = this.#verifying.get(sender);
     if (!verifying) {
-      verifying = this.#verifier.verify(decode(bytes), address).finally(() => this.#verifying.delete(sender));
+      verifying = this.#verifier.verify(credentials, address).finally(() => this.#verifying.delete(sender));
       this.#verifying.set(sender, verifying);
     }
     const result = await verifying;
     if (result.kind === "wrong" || result.kind === "slowed") this.#onFailure?.();
-    if (result.kind !== "right") throw problemOf(result);
-    this.#remembered.add(key);
+    if (result.kind === "slowed")
+      throw slowedDown("Too many wrong passwords came from this address, for this name or others", result.waitSeconds);
+    if (result.kind === "busy") throw slowedDown("Passwords are waiting to be verified", 1);
+    if (result.kind === "wrong" || !credentials) return undefined;
+    // Another address may have signed in with the same credentials in the meantime. There must be one object for both.
+    const signedIn = this.#remembered.get(key) ?? { owner: credentials.name, endsAtMs: Number.POSITIVE_INFINITY };
+    this.#remembered.set(key, signedIn);
+    return signedIn;
   }
 }
 
@@ -100,19 +108,6 @@ function decode(bytes: Uint8Array): NameAndPassword | undefined {
   }
 }
 
-function problemOf(result: Verification): Problem {
-  if (result.kind === "slowed")
-    return slowedDown("Too many wrong passwords came from this address", result.waitSeconds);
-  return result.kind === "busy" ? slowedDown("Passwords are waiting to be verified", 1) : credentialsRequired();
-}
-
 function slowedDown(reason: string, retryAfterSeconds: number): Problem {
   return new Problem("TooManyRequests", `${reason}. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
-}
-
-function credentialsRequired(): Problem {
-  return new Problem(
-    "CredentialsRequired",
-    "This needs a user name and a password, sent as HTTP Basic credentials. None were sent, or they are wrong.",
-  );
 }

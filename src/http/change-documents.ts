@@ -3,12 +3,14 @@
 // changes share one document.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
+import type { Replica } from "../collection/replica.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
 import { Answer, type AnswerHeaders, type HttpRequest } from "../wire/message.ts";
 import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
-import { jsonHeaders } from "./headers.ts";
+import { itemCaching, jsonHeaders } from "./headers.ts";
+import type { ListMode } from "./routes.ts";
 
 /** A document that contains every item is cached for other readers, but no longer than this. */
 const wholeKeptMs = 10_000;
@@ -21,23 +23,31 @@ const deltaCharactersMax = 4 * 1024 ** 2;
 
 const encoder = new TextEncoder();
 
-export class ChangeDocuments {
-  readonly #collection: TodoCollection;
-  readonly #fieldNames: FieldNames;
-  #whole: Answer | undefined;
-  /** The changes that were sent last, or undefined as the answer if they are too long. The key is token and version. */
-  #delta: { readonly key: string; readonly answer: Answer | undefined } | undefined;
+/** The documents of one list that were sent last. */
+interface SentDocuments {
+  whole: Answer | undefined;
+  /** Undefined as the answer if the changes are too long. The key is token and version. */
+  delta: { readonly key: string; readonly answer: Answer | undefined } | undefined;
+}
 
-  constructor(collection: TodoCollection, fieldNames: FieldNames) {
-    this.#collection = collection;
+export class ChangeDocuments {
+  readonly #fieldNames: FieldNames;
+  readonly #caching: ReturnType<typeof itemCaching>;
+  /** They are forgotten together with the list's items. */
+  readonly #sent = new WeakMap<Replica, SentDocuments>();
+
+  constructor(fieldNames: FieldNames, lists: ListMode) {
     this.#fieldNames = fieldNames;
+    this.#caching = itemCaching(lists);
   }
 
-  async answer(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
-    await this.#collection.refresh();
-    const headers = this.#headers();
+  async answer(request: HttpRequest, list: TodoCollection, since: Bookmark | undefined): Promise<Answer> {
+    await list.refresh();
+    const headers = this.#headers(list);
     if (ifNoneMatchHits(request.headers, headers.ETag)) return new Answer(304, headers);
-    return (since && this.#deltaAnswer(since, headers)) ?? this.#wholeAnswer(headers);
+    const sent = this.#sent.get(list.contents) ?? { whole: undefined, delta: undefined };
+    this.#sent.set(list.contents, sent);
+    return (since && this.#deltaAnswer(list, sent, since, headers)) ?? this.#wholeAnswer(list, sent, headers);
   }
 
   /** Returns a change as JSON. The item must be spelled as this instance sends it. */
@@ -48,30 +58,33 @@ export class ChangeDocuments {
     return `${place},"etag":${etag},"item":${json}}`;
   }
 
-  #headers() {
-    const { epoch, version, readOnly } = this.#collection;
+  #headers({ epoch, version, readOnly }: TodoCollection) {
     const tag = entityTag(epoch, version, this.#fieldNames);
-    return {
+    return this.#caching({
       ETag: readOnly ? readOnlyTag(tag) : tag,
       "Cache-Control": "no-cache",
       Vary: "Accept, Last-Event-ID, Accept-Encoding",
-    };
+    });
   }
 
   /** Undefined if the changes are not known any more, or are too long. */
-  #deltaAnswer(since: Bookmark, headers: AnswerHeaders): Answer | undefined {
+  #deltaAnswer(list: TodoCollection, sent: SentDocuments, since: Bookmark, headers: AnswerHeaders): Answer | undefined {
     const key = `${formatToken(since)} ${headers["ETag"]}`;
-    if (this.#delta?.key !== key) {
-      const changes = this.#collection.changesSince(since);
-      const document = changes && this.#document(false, changes, deltaCharactersMax);
-      this.#delta = { key, answer: document === undefined ? undefined : standing(document, headers) };
+    if (sent.delta?.key !== key) {
+      const changes = list.changesSince(since);
+      const document = changes && this.#document(list, false, changes, deltaCharactersMax);
+      sent.delta = { key, answer: document === undefined ? undefined : standing(document, headers) };
     }
-    return this.#delta.answer;
+    return sent.delta.answer;
   }
 
   /** Undefined if the document would have more than `max` characters. */
-  #document(whole: boolean, changes: Iterable<Change>, max = Number.POSITIVE_INFINITY): string | undefined {
-    const { epoch, version, readOnly } = this.#collection;
+  #document(
+    { epoch, version, readOnly }: TodoCollection,
+    whole: boolean,
+    changes: Iterable<Change>,
+    max = Number.POSITIVE_INFINITY,
+  ): string | undefined {
     const beginning = `{"epoch":"${epoch}","version":${version},"readOnly":${readOnly},"whole":${whole},"changes":[`;
     const texts: string[] = [];
     let characters = beginning.length;
@@ -85,11 +98,12 @@ export class ChangeDocuments {
   }
 
   /** The answer with every item. Readers that ask for it at the same version share it, and its compressed form. */
-  #wholeAnswer(headers: AnswerHeaders): Answer {
-    if (this.#whole && this.#whole.headers["ETag"] === headers["ETag"]) return this.#whole;
-    this.#whole = standing(this.#document(true, this.#collection.items()), headers);
-    setTimeout(() => (this.#whole = undefined), wholeKeptMs).unref();
-    return this.#whole;
+  #wholeAnswer(list: TodoCollection, sent: SentDocuments, headers: AnswerHeaders): Answer {
+    if (sent.whole && sent.whole.headers["ETag"] === headers["ETag"]) return sent.whole;
+    const whole = standing(this.#document(list, true, list.items()), headers);
+    sent.whole = whole;
+    setTimeout(() => (sent.whole = undefined), wholeKeptMs).unref();
+    return whole;
   }
 }
 

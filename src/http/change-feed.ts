@@ -1,20 +1,22 @@
-// The change feed sends every committed change as it happens (server-sent events). Alternatively, a reader gets one
-// document with all changes since the state that it has seen. For each reader we store little more than the state that
-// it has reached. What it has to get next is read from the collection, at the pace of the reader. So a slow reader
-// needs no more memory than a fast one. A reader that is too far behind is told to fetch the list again.
-// Why: docs/decisions/0040-a-feed-reader-is-a-version.md
+// The change feed sends every committed change of a list as it happens (server-sent events). Alternatively, a reader gets
+// one document with all changes since the state that it has seen. This file opens and ends feeds, and knows what all of
+// them share. list-feed.ts feeds the readers of one list.
 
-import { type Bookmark, type Change, StoreError } from "../collection/engine.ts";
+import { type Bookmark, StoreError } from "../collection/engine.ts";
 import type { Limits } from "../collection/limits.ts";
-import type { TodoCollection } from "../collection/todo-collection.ts";
+import type { ListKey } from "../collection/list-key.ts";
+import type { TodoStore } from "../collection/todo-store.ts";
 import type { FieldNames } from "../items/field-names.ts";
-import { formatToken, parseToken } from "../items/token.ts";
+import { parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import type { Access } from "./access.ts";
 import { ChangeDocuments } from "./change-documents.ts";
 import { type Cors, isOwnPage } from "./cors.ts";
-import { nosniff } from "./headers.ts";
+import { itemCaching, nosniff } from "./headers.ts";
+import { ListFeed, type Reader, unknownState } from "./list-feed.ts";
 import { Problem } from "./problem.ts";
+import type { ListMode } from "./routes.ts";
+import { hasEnded } from "./signed-in.ts";
 
 export interface ChangeFeedOptions {
   readonly fieldNames: FieldNames;
@@ -24,6 +26,7 @@ export interface ChangeFeedOptions {
    */
   readonly heartbeatMs: number;
   readonly limits: Limits;
+  readonly lists: ListMode;
   /** Knows which client a request comes from, and whether its user may still sign in. */
   readonly access: Access;
   /** Undefined if web pages from other origins have no access. */
@@ -45,74 +48,56 @@ const feedRetrySeconds = 5;
  */
 const stopRetryMs = { min: 500, max: 2_500 };
 
-/**
- * The state of a reader that must fetch the list again. No store has an empty epoch, which is the name of its history.
- */
-const nowhere: Bookmark = { epoch: "", version: 0 };
-
 const encoder = new TextEncoder();
-const heartbeat = encoder.encode(": still here\n\n");
-
-interface Reader {
-  readonly address: string;
-  /** Every event up to this state was written to the reader's sink. Undefined while the feed is being opened. */
-  reached: Bookmark | undefined;
-  sink: StreamSink | undefined;
-  /** True if everything written to the reader's sink has been sent, so more may be written. */
-  hungry: boolean;
-}
-
-/** Several events in a row, encoded to be sent together. They lead from one state to another. */
-interface Portion {
-  readonly from: Bookmark;
-  readonly to: Bookmark;
-  readonly bytes: Uint8Array;
-}
 
 export class ChangeFeed {
-  readonly #collection: TodoCollection;
+  readonly #store: TodoStore;
   readonly #options: ChangeFeedOptions;
   readonly #documents: ChangeDocuments;
-  readonly #readers = new Set<Reader>();
+  /** Those that have readers. */
+  readonly #feeds = new Map<ListKey, ListFeed>();
   readonly #feedCounts = new Map<string, number>();
-  /** The portion that was encoded last. It is kept, because all readers that keep up get the same portion. */
-  #portion: Portion | undefined;
-  #stopWatching: (() => void) | undefined;
+  #stopTimers: (() => void) | undefined;
   #stopped = false;
   #polling = false;
 
-  constructor(collection: TodoCollection, options: ChangeFeedOptions) {
-    this.#collection = collection;
+  constructor(store: TodoStore, options: ChangeFeedOptions) {
+    this.#store = store;
     this.#options = options;
-    this.#documents = new ChangeDocuments(collection, options.fieldNames);
+    this.#documents = new ChangeDocuments(options.fieldNames, options.lists);
   }
 
   get readerCount(): number {
-    return this.#readers.size;
+    return this.#feedCounts.values().reduce((sum, count) => sum + count, 0);
   }
 
   /** Answers with the feed or with one document of changes. If `wanted` is undefined, the `Accept` header decides. */
-  async answer(request: HttpRequest, wanted: "events" | "delta" | undefined): Promise<Answer> {
+  async answer(request: HttpRequest, list: ListKey, wanted: "events" | "delta" | undefined): Promise<Answer> {
     const since = sinceOf(request);
     const wantsDelta = wanted === "delta" || (wanted === undefined && acceptsOnlyJson(request));
-    return wantsDelta ? this.#documents.answer(request, since) : this.#open(request, since);
+    if (wantsDelta) return this.#documents.answer(request, this.#store.list(list), since);
+    return this.#open(request, list, since);
   }
 
-  /**
-   * Ends every feed. Readers then connect again and continue where they were. Their credentials are checked again when
-   * they connect.
-   */
-  endAll(): void {
-    for (const reader of this.#readers) {
-      this.#leave(reader);
-      if (reader.sink) this.#end(reader.sink);
+  /** Ends the feeds of those whose sign-in has ended, because a token has expired, or the users have changed. */
+  #endSignedOut(): void {
+    this.#endWhere(({ signedIn }) => signedIn !== undefined && hasEnded(signedIn));
+  }
+
+  #endWhere(isOver: (reader: Reader) => boolean): void {
+    for (const [list, { readers }] of this.#feeds) {
+      for (const reader of readers) {
+        if (!isOver(reader)) continue;
+        this.#leave(reader, list);
+        if (reader.sink) this.#end(reader.sink);
+      }
     }
   }
 
-  /** Ends every feed. From now on a new feed ends as soon as it is opened. */
+  /** Ends every feed. From now on a new feed ends as soon as it is opened. Readers connect again, and continue. */
   stop(): void {
     this.#stopped = true;
-    this.endAll();
+    this.#endWhere(() => true);
   }
 
   #end(sink: StreamSink): void {
@@ -120,33 +105,34 @@ export class ChangeFeed {
     sink.end(this.#stopped ? encoder.encode(`retry: ${Math.round(retryMs)}\n\n`) : undefined);
   }
 
-  async #open(request: HttpRequest, since: Bookmark | undefined): Promise<Answer> {
+  async #open(request: HttpRequest, list: ListKey, since: Bookmark | undefined): Promise<Answer> {
     this.#refuseOtherSites(request);
     // The users may have changed while the request's body arrived.
-    await this.#options.access.checkCredentials(request);
+    const signedIn = await this.#options.access.checkCredentials(request);
     const reader: Reader = {
+      signedIn,
       address: this.#options.access.addressOf(request),
       reached: undefined,
       sink: undefined,
       hungry: false,
     };
-    this.#join(reader);
+    const feed = this.#join(reader, list);
     let beginning: string;
     try {
-      beginning = await this.#beginning(reader, since);
+      beginning = await feed.beginning(reader, since);
     } catch (error) {
-      this.#leave(reader);
+      this.#leave(reader, list);
       throw error;
     }
-    const headers = {
+    const headers = itemCaching(this.#options.lists)({
       "Content-Type": "text/event-stream; charset=utf-8",
       ...nosniff,
       "Cache-Control": "no-cache, no-transform",
       Vary: "Accept, Last-Event-ID",
       // Without this, nginx and proxies based on it hold events back.
       "X-Accel-Buffering": "no",
-    };
-    return new Answer(200, headers, { open: (sink) => this.#start(reader, sink, beginning) });
+    });
+    return new Answer(200, headers, { open: (sink) => this.#start(reader, list, sink, beginning) });
   }
 
   /**
@@ -163,107 +149,60 @@ export class ChangeFeed {
     );
   }
 
-  #start(reader: Reader, sink: StreamSink, beginning: string): StreamSource {
+  #start(reader: Reader, list: ListKey, sink: StreamSink, beginning: string): StreamSource {
+    const feed = this.#feeds.get(list);
     reader.sink = sink;
     sink.write(encoder.encode(beginning));
-    if (this.#stopped) this.#leave(reader);
+    if (this.#stopped) this.#leave(reader, list);
     // The feed may have been ended while the store was asked.
-    if (!this.#readers.has(reader)) this.#end(sink);
+    if (!feed?.readers.has(reader)) this.#end(sink);
     return {
       pull: () => {
         reader.hungry = true;
-        this.#feed(reader);
+        feed?.feed(reader);
       },
-      cancel: () => this.#leave(reader),
+      cancel: () => this.#leave(reader, list),
     };
   }
 
-  /**
-   * Returns the first event of a feed, `ready`. If we cannot send the changes that the reader missed, a `resync` event
-   * follows, which tells the reader to fetch the list again.
-   */
-  async #beginning(reader: Reader, since: Bookmark | undefined): Promise<string> {
-    await this.#collection.refresh();
-    const { epoch, version, readOnly } = this.#collection;
-    const ready = `event: ready\ndata: ${JSON.stringify({ epoch, version, readOnly })}\n`;
-    const isKnown = since && this.#collection.changesSince(since) !== undefined;
-    reader.reached = isKnown ? since : { epoch, version };
-    // If a `resync` event follows, `ready` has no `id`. Otherwise a reader might lose its connection between the two
-    // events and reconnect with that `id`. It would never learn that it must fetch the list again.
-    return since && !isKnown ? `${ready}\n${this.#resync()}` : `${ready}id: ${formatToken(reader.reached)}\n\n`;
-  }
-
-  #join(reader: Reader): void {
+  #join(reader: Reader, list: ListKey): ListFeed {
     const feedCount = this.#feedCounts.get(reader.address) ?? 0;
     if (feedCount >= feedsPerAddressMax) throw tooManyFeeds();
     this.#feedCounts.set(reader.address, feedCount + 1);
-    this.#readers.add(reader);
-    if (this.#stopWatching) return;
-    const unwatch = this.#collection.watch((isReplaced) => this.#feedAll(isReplaced));
-    const poll = setInterval(() => void this.#poll(), pollMs);
-    const beat = setInterval(() => this.#beat(), this.#options.heartbeatMs);
-    this.#stopWatching = () => {
-      unwatch();
+    const { limits } = this.#options;
+    const feed = this.#feeds.get(list) ?? new ListFeed(this.#store.list(list), this.#documents, limits);
+    this.#feeds.set(list, feed);
+    feed.readers.add(reader);
+    this.#stopTimers ??= this.#startTimers();
+    return feed;
+  }
+
+  #startTimers(): () => void {
+    const poll = setInterval(() => {
+      this.#endSignedOut();
+      void this.#poll();
+    }, pollMs);
+    const beat = setInterval(() => {
+      for (const feed of this.#feeds.values()) feed.beat();
+    }, this.#options.heartbeatMs);
+    return () => {
       clearInterval(poll);
       clearInterval(beat);
     };
   }
 
-  #leave(reader: Reader): void {
-    if (!this.#readers.delete(reader)) return;
+  #leave(reader: Reader, list: ListKey): void {
+    const feed = this.#feeds.get(list);
+    if (!feed?.readers.delete(reader)) return;
     const feedCount = (this.#feedCounts.get(reader.address) ?? 0) - 1;
     if (feedCount > 0) this.#feedCounts.set(reader.address, feedCount);
     else this.#feedCounts.delete(reader.address);
-    if (this.#readers.size > 0) return;
-    this.#stopWatching?.();
-    this.#stopWatching = undefined;
-    this.#portion = undefined;
-  }
-
-  #feedAll(isReplaced: boolean): void {
-    for (const reader of this.#readers) {
-      if (isReplaced && reader.reached) reader.reached = nowhere;
-      if (reader.hungry) this.#feed(reader);
-    }
-  }
-
-  /**
-   * Writes a reader's next events, or a `resync` event if the reader must fetch the list again. Does nothing if there
-   * is nothing to write.
-   */
-  #feed(reader: Reader): void {
-    const { reached, sink } = reader;
-    const next = reached && sink && this.#next(reached);
-    if (!next) return;
-    reader.reached = next.to;
-    reader.hungry = false;
-    sink.write(next.bytes);
-  }
-
-  #next(from: Bookmark): Portion | undefined {
-    const { epoch, version } = this.#collection;
-    if (isSame(from, this.#collection)) return undefined;
-    if (this.#portion && isSame(from, this.#portion.from)) return this.#portion;
-    const changes = this.#collection.changesSince(from);
-    if (!changes) return { from, to: { epoch, version }, bytes: encoder.encode(this.#resync()) };
-    let text = "";
-    let to = version;
-    for (const change of changes) {
-      const event = this.#event(epoch, change);
-      if (text !== "" && text.length + event.length > this.#options.limits.portionCharacters) break;
-      text += event;
-      to = change.version;
-    }
-    this.#portion = { from, to: { epoch, version: to }, bytes: encoder.encode(text) };
-    return this.#portion;
-  }
-
-  #beat(): void {
-    for (const reader of this.#readers) {
-      if (!reader.hungry || !reader.sink) continue;
-      reader.hungry = false;
-      reader.sink.write(heartbeat);
-    }
+    if (feed.readers.size > 0) return;
+    feed.close();
+    this.#feeds.delete(list);
+    if (this.#feeds.size > 0) return;
+    this.#stopTimers?.();
+    this.#stopTimers = undefined;
   }
 
   async #poll(): Promise<void> {
@@ -271,22 +210,14 @@ export class ChangeFeed {
     if (this.#polling) return;
     this.#polling = true;
     try {
-      await this.#collection.refresh();
+      await this.#store.refresh();
+      for (const feed of this.#feeds.values()) await feed.catchUp();
     } catch (error) {
-      // The collection has already reported the error. Readers wait until the store is available again.
+      // The store has already reported the error. Readers wait until it is available again.
       if (!(error instanceof StoreError)) throw error;
     } finally {
       this.#polling = false;
     }
-  }
-
-  #resync(): string {
-    const { epoch, version } = this.#collection;
-    return `event: resync\nid: ${formatToken({ epoch, version })}\ndata: ${JSON.stringify({ epoch, version })}\n\n`;
-  }
-
-  #event(epoch: string, change: Change): string {
-    return `event: change\nid: ${formatToken({ epoch, version: change.version })}\ndata: ${this.#documents.changeJson(epoch, change)}\n\n`;
   }
 }
 
@@ -300,10 +231,6 @@ function acceptsOnlyJson(request: HttpRequest): boolean {
   return accept.includes("application/json") && !accept.includes("text/event-stream");
 }
 
-function isSame(one: Bookmark, other: Bookmark): boolean {
-  return one.epoch === other.epoch && one.version === other.version;
-}
-
 /**
  * Returns the state that the reader has seen, according to the token that it sent. Undefined if it sent none. A browser
  * that reconnects sends its latest token in `Last-Event-ID` but an old token in the URL, so the header takes
@@ -313,5 +240,5 @@ function sinceOf(request: HttpRequest): Bookmark | undefined {
   const token = request.headers.get("last-event-id") ?? new URLSearchParams(request.query).get("since");
   if (token === null || token === "") return undefined;
   // With text that is not a valid token, the reader gets the whole list, or is told to fetch it.
-  return parseToken(token) ?? nowhere;
+  return parseToken(token) ?? unknownState;
 }

@@ -1,7 +1,7 @@
 // Health checks for programs that monitor the service: is it running, and can it answer requests?
 
 import { StoreError } from "../collection/engine.ts";
-import type { TodoCollection } from "../collection/todo-collection.ts";
+import type { TodoStore } from "../collection/todo-store.ts";
 import { Answer } from "../wire/message.ts";
 import { jsonHeaders } from "./headers.ts";
 
@@ -9,9 +9,9 @@ import { jsonHeaders } from "./headers.ts";
  * Asks the store whether it is available. So even an instance that gets no other requests notices when the store is
  * available again.
  */
-export async function readyAnswer(collection: TodoCollection): Promise<Answer> {
+export async function readyAnswer(store: TodoStore): Promise<Answer> {
   try {
-    await collection.checkReady();
+    await store.checkReady();
     return healthAnswer(200, "ready");
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

@@ -3,25 +3,29 @@
 
 import type { Bookmark } from "../collection/engine.ts";
 import type { CurrentItem } from "../collection/item-list.ts";
+import { type ListKey, rootList } from "../collection/list-key.ts";
+import type { Replica } from "../collection/replica.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
+import type { TodoStore } from "../collection/todo-store.ts";
 import type { DecidedOutcome } from "../collection/write-rules.ts";
-import type { FieldNames } from "../items/field-names.ts";
+import { type FieldNames, respell } from "../items/field-names.ts";
 import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
 import { checkIfMatch, entityTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
-import { jsonHeaders, serviceLinks } from "./headers.ts";
+import { itemCaching, jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
 import { Problem, problemAnswer } from "./problem.ts";
-import type { ItemRoute, Route } from "./routes.ts";
+import { type ItemRoute, type ListMode, type ListRoute, listAddress } from "./routes.ts";
 
 export interface ItemOperationsOptions {
   readonly fieldNames: FieldNames;
   readonly bodyBytesMax: number;
   /** A create or an update is refused if the item lacks one of these fields. */
   readonly requiredFields: readonly string[];
+  readonly lists: ListMode;
   readonly log: Log;
 }
 
@@ -36,89 +40,99 @@ interface SentList extends Bookmark {
 }
 
 export class ItemOperations {
-  readonly #collection: TodoCollection;
+  readonly #store: TodoStore;
   readonly #options: ItemOperationsOptions;
-  #list: SentList | undefined;
+  readonly #caching: ReturnType<typeof itemCaching>;
+  readonly #sent = new WeakMap<Replica, SentList>();
   #warnedOfListSize = false;
 
-  constructor(collection: TodoCollection, options: ItemOperationsOptions) {
-    this.#collection = collection;
+  constructor(store: TodoStore, options: ItemOperationsOptions) {
+    this.#store = store;
     this.#options = options;
-    this.#warnOfListSize();
+    this.#caching = itemCaching(options.lists);
+    const root = store.list(rootList);
+    if (root.isCurrent) this.#warnOfListSize(root);
   }
 
   /** Answers with the list or with one item. */
-  get(request: HttpRequest, route: Route): Answer | Promise<Answer> {
+  get(request: HttpRequest, route: ListRoute, key: ListKey): Answer | Promise<Answer> {
     const pathId = pathIdOf(route);
     checkIfMatch(request.headers);
-    const answer = () => (pathId === undefined ? this.#answerList(request) : this.#answerItem(request, pathId));
-    const refreshed = this.#collection.refresh();
+    const list = this.#store.list(key);
+    const answer = () =>
+      pathId === undefined ? this.#answerList(request, list) : this.#answerItem(request, route, list, pathId);
+    const refreshed = list.refresh();
     return refreshed ? refreshed.then(answer) : answer();
   }
 
-  async create(request: HttpRequest, route: Route): Promise<Answer> {
+  async create(request: HttpRequest, route: ListRoute, key: ListKey): Promise<Answer> {
     const draft = await this.#readDraft(request);
     const item = identify(draft, pathIdOf(route), true);
-    const outcome = await this.#collection.write({ kind: "create", item });
-    if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
+    const outcome = await this.#store.list(key).write({ kind: "create", item });
+    if (outcome.kind !== "done") return this.#notDone(request, route, outcome, item.id);
     const ETag = this.#tagOfWrite(outcome);
-    const Location = `/api/todoitems/${item.id}`;
+    const Location = `${listAddress(route)}/api/todoitems/${item.id}`;
     if (prefersMinimal(request.headers)) {
       return new Answer(201, { ETag, Location, "Preference-Applied": "return=minimal" });
     }
-    return new Answer(201, { ...jsonHeaders, ETag, Location }, this.#collection.render(item.json));
+    const headers = this.#caching({ ...jsonHeaders, ETag, Location });
+    return new Answer(201, headers, respell(item.json, this.#options.fieldNames));
   }
 
-  async update(request: HttpRequest, route: Route): Promise<Answer> {
+  async update(request: HttpRequest, route: ListRoute, key: ListKey): Promise<Answer> {
     const draft = await this.#readDraft(request);
     const item = identify(draft, pathIdOf(route), false);
-    const outcome = await this.#collection.write({ kind: "update", item, condition: this.#condition(request) });
-    if (outcome.kind !== "done") return this.#notDone(request, outcome, item.id);
+    const list = this.#store.list(key);
+    const outcome = await list.write({ kind: "update", item, condition: this.#condition(request, list) });
+    if (outcome.kind !== "done") return this.#notDone(request, route, outcome, item.id);
     return new Answer(204, { ETag: this.#tagOfWrite(outcome) });
   }
 
-  async delete(request: HttpRequest, route: ItemRoute): Promise<Answer> {
+  async delete(request: HttpRequest, route: ItemRoute, key: ListKey): Promise<Answer> {
     const draft = await this.#readOptionalDraft(request);
     const id = parsePathId(route.segment);
     if (draft) checkAgainstPath(draft, id);
-    const outcome = await this.#collection.write({ kind: "delete", id, condition: this.#condition(request) });
-    if (outcome.kind !== "done") return this.#notDone(request, outcome, id);
+    const list = this.#store.list(key);
+    const outcome = await list.write({ kind: "delete", id, condition: this.#condition(request, list) });
+    if (outcome.kind !== "done") return this.#notDone(request, route, outcome, id);
     return new Answer(204, outcome.kept ? {} : { ETag: this.#tagOfWrite(outcome) });
   }
 
-  #answerList({ headers }: HttpRequest): Answer {
-    const list = this.#currentList();
-    if (!ifMatchHolds(headers, list.etag)) throw listChanged(list.etag);
-    return ifNoneMatchHits(headers, list.etag) ? list.notModified : list.whole;
+  #answerList({ headers }: HttpRequest, list: TodoCollection): Answer {
+    const sent = this.#currentList(list);
+    if (!ifMatchHolds(headers, sent.etag)) throw listChanged(sent.etag);
+    return ifNoneMatchHits(headers, sent.etag) ? sent.notModified : sent.whole;
   }
 
   /**
    * Returns the same answer objects until something changes, so that their encoded and compressed forms can be kept.
+   * They are forgotten together with the list's items.
    */
-  #currentList(): SentList {
-    const { epoch, version, count } = this.#collection;
-    if (this.#list?.version === version && this.#list.epoch === epoch) return this.#list;
-    this.#warnOfListSize();
-    const etag = this.#tag(version);
-    const caching = { ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
+  #currentList(list: TodoCollection): SentList {
+    const { contents, epoch, version, count } = list;
+    const sent = this.#sent.get(contents);
+    if (sent?.version === version && sent.epoch === epoch) return sent;
+    this.#warnOfListSize(list);
+    const etag = this.#tag(epoch, version);
+    const caching = this.#caching({ ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" });
     const headers = { ...jsonHeaders, ...caching, "X-Total-Count": String(count), ...serviceLinks };
-    const body = new PieceBody(this.#collection.list());
-    this.#list = {
+    const current = {
       epoch,
       version,
       etag,
-      whole: new Answer(200, headers, body, { isStanding: true }),
+      whole: new Answer(200, headers, new PieceBody(list.pieces()), { isStanding: true }),
       notModified: new Answer(304, caching, undefined, { isStanding: true }),
     };
-    return this.#list;
+    this.#sent.set(contents, current);
+    return current;
   }
 
-  #answerItem({ headers }: HttpRequest, id: string): Answer {
-    const item = this.#collection.read(id);
-    if (!item) throw recordNotFound(id);
-    const etag = this.#tag(item.version);
-    const caching = { ETag: etag, "Cache-Control": "no-cache" };
-    if (!ifMatchHolds(headers, etag)) return this.#preconditionFailed(headers, item);
+  #answerItem({ headers }: HttpRequest, route: ListRoute, list: TodoCollection, id: string): Answer {
+    const item = list.read(id);
+    if (!item) throw recordNotFound(route, id);
+    const etag = this.#tag(list.epoch, item.version);
+    const caching = this.#caching({ ETag: etag, "Cache-Control": "no-cache" });
+    if (!ifMatchHolds(headers, etag)) return this.#preconditionFailed(headers, item, list.epoch);
     if (ifNoneMatchHits(headers, etag)) return new Answer(304, caching);
     return new Answer(200, { ...jsonHeaders, ...caching }, item.json);
   }
@@ -141,11 +155,17 @@ export class ItemOperations {
     return parseTodoItem(decodeBody(bytes, request.headers));
   }
 
-  #condition(request: HttpRequest) {
-    return writeCondition(request.headers, (version) => this.#tag(version));
+  /** The list's epoch is read when the write is decided, because it may be another one by then. */
+  #condition(request: HttpRequest, list: TodoCollection) {
+    return writeCondition(request.headers, (version) => this.#tag(list.epoch, version));
   }
 
-  #notDone({ headers }: HttpRequest, outcome: Exclude<DecidedOutcome, { kind: "done" }>, id: string): Answer {
+  #notDone(
+    { headers }: HttpRequest,
+    route: ListRoute,
+    outcome: Exclude<DecidedOutcome, { kind: "done" }>,
+    id: string,
+  ): Answer {
     switch (outcome.kind) {
       case "id-in-use":
         throw new Problem(
@@ -153,26 +173,32 @@ export class ItemOperations {
           `An item with ID ${id} already exists. Update it with PUT, or create yours with another ID.`,
         );
       case "not-found":
-        throw recordNotFound(id);
+        throw recordNotFound(route, id);
       case "store-full":
         throw new Problem(
           "StoreFull",
           "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
+        );
+      case "owner-full":
+        throw new Problem(
+          "StoreFull",
+          "Your lists have reached their size limit, so the change was not saved. Delete items, or ask the operator to raise --user-limit.",
         );
       case "condition-failed":
         return this.#preconditionFailed(headers, outcome.current, outcome.epoch);
     }
   }
 
-  #preconditionFailed(headers: HeaderFields, { version, json }: CurrentItem, epoch?: string): Answer {
-    const ETag = this.#tag(version, epoch);
+  #preconditionFailed(headers: HeaderFields, { version, json }: CurrentItem, epoch: string): Answer {
+    const ETag = this.#tag(epoch, version);
     const detail = ifMatchHolds(headers, ETag)
       ? "The item is in a state that If-None-Match names, so nothing was changed. Its current state is in `current`. To change the item in any state, send the request without If-None-Match."
       : "The item has changed: it is not in the state that If-Match names. Its current state is in `current`. Merge your change into it, and send the request again with the ETag of this response in If-Match.";
-    return problemAnswer(new Problem("PreconditionFailed", detail, { headers: { ETag } }), json);
+    const answer = problemAnswer(new Problem("PreconditionFailed", detail, { headers: { ETag } }), json);
+    return new Answer(answer.status, this.#caching(answer.headers), answer.body);
   }
 
-  #tag(version: number, epoch = this.#collection.epoch): string {
+  #tag(epoch: string, version: number): string {
     return entityTag(epoch, version, this.#options.fieldNames);
   }
 
@@ -183,27 +209,28 @@ export class ItemOperations {
    * ETag.
    */
   #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
-    const tag = this.#tag(version, epoch);
+    const tag = this.#tag(epoch, version);
     return kept ? tag : `${tag.slice(0, -1)}-not-kept"`;
   }
 
-  #warnOfListSize(): void {
-    if (this.#warnedOfListSize || this.#collection.listBytes <= clientBufferBytes) return;
+  #warnOfListSize({ listBytes }: TodoCollection): void {
+    if (this.#warnedOfListSize || listBytes <= clientBufferBytes) return;
     this.#warnedOfListSize = true;
     this.#options.log(
       "warn",
       `The list is longer than ${clientBufferBytes.toLocaleString("en")} bytes. The tutorial's Xamarin.Forms app of 2016 and 2017 cannot read it: raise MaxResponseContentBufferSize in its RestService.cs. Other clients are not affected.`,
-      { listBytes: this.#collection.listBytes },
+      { listBytes },
     );
   }
 }
 
-function pathIdOf(route: Route): string | undefined {
+function pathIdOf(route: ListRoute): string | undefined {
   return route.resource === "item" ? parsePathId(route.segment) : undefined;
 }
 
-function recordNotFound(id: string): Problem {
-  return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET /api/todoitems/ lists all items.`);
+function recordNotFound(route: ListRoute, id: string): Problem {
+  const address = `${listAddress(route)}/api/todoitems/`;
+  return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET ${address} lists all items.`);
 }
 
 function listChanged(etag: string): Problem {

@@ -25,6 +25,20 @@ function escapeCharacter(character: string): string {
   return character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
+/** What happens again and again, such as the error that many requests fail with, is logged once in this time. */
+const sameMessageMs = 10_000;
+
+/** Leaves out a message that is the same as the last one, unless that was long ago. */
+export function withoutRepeats(log: Log): Log {
+  let last = { message: "", atMs: 0 };
+  return (level, message) => {
+    const atMs = performance.now();
+    if (message === last.message && atMs - last.atMs < sameMessageMs) return;
+    last = { message, atMs };
+    log(level, message);
+  };
+}
+
 /** Everything known about an unexpected error. It is meant for the log and must not be sent to a client. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

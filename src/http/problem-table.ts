@@ -31,6 +31,7 @@ export const problemStatus = {
   TodoItemIDInvalid: 400,
   TodoItemIDMismatch: 400,
   TodoItemIDRequired: 400,
+  TokensUnavailable: 503,
   TooManyRequests: 429,
   UnsupportedMediaType: 415,
 } as const satisfies Record<ItemErrorCode | RefusalCode, number> & Readonly<Record<string, number>>;

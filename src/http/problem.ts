@@ -47,12 +47,21 @@ export class Problem extends Error {
 export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof ItemError) return new Problem(error.code, error.message);
-  if (error instanceof Refusal) return new Problem(error.code, error.message, error);
+  if (error instanceof Refusal)
+    return new Problem(error.code, `${error.message}${settingAdvice[error.code] ?? ""}`, error);
   if (error instanceof WriteError) return new Problem("StoreUnavailable", writeFailures[error.reason]);
   if (error instanceof StoreError)
-    return new Problem("StoreUnavailable", "The store cannot be read at the moment. Send the request again shortly.");
+    return new Problem(
+      "StoreUnavailable",
+      "The store cannot be read at the moment. Send the request again shortly. If this goes on, the operator finds the reason in the log.",
+    );
   return undefined;
 }
+
+/** What to add to a refusal that a setting of the service decides: the room that refuses knows no settings. */
+const settingAdvice: Partial<Record<ProblemCode, string>> = {
+  BodyTooLarge: " Send a smaller item, or ask the operator to raise --body-limit.",
+};
 
 const writeFailures = {
   "queue-full": "Too many writes are waiting, so nothing was changed. Send the request again shortly.",
@@ -64,8 +73,9 @@ const writeFailures = {
 } as const satisfies Record<WriteError["reason"], string>;
 
 const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
-  CredentialsRequired: { "WWW-Authenticate": 'Basic realm="todoitems", charset="UTF-8"' },
   StoreUnavailable: { "Retry-After": "1" },
+  // After a failure, the provider is left alone for this time.
+  TokensUnavailable: { "Retry-After": "60" },
 };
 
 /** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */

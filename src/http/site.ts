@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { Answer, type HttpRequest } from "../wire/message.ts";
 import { ifNoneMatchHits } from "./conditions.ts";
-import { nosniff } from "./headers.ts";
+import { forOneUser, nosniff } from "./headers.ts";
 
 export interface SiteFile {
   readonly mediaType: string;
@@ -13,11 +13,16 @@ export interface SiteFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** True if the file's name changes whenever its content changes. */
   readonly immutable: boolean;
+  /** True if the file is for one user alone. */
+  readonly isPrivate?: boolean;
 }
 
 export interface Site {
-  /** Finds the file that a request asks for, if there is one. */
-  find(request: HttpRequest): Promise<SiteFile | undefined>;
+  /**
+   * Finds the file that a request asks for, if there is one. If there is a `pageDepth`, the request asks for the page of
+   * a list, which is this many folders below the service's own address.
+   */
+  find(request: HttpRequest, pageDepth?: number): Promise<SiteFile | undefined>;
 }
 
 interface FileAnswers {
@@ -46,18 +51,26 @@ const pagePolicy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
+const pageHeaders = {
+  "Content-Security-Policy": pagePolicy,
+  "Referrer-Policy": "no-referrer",
+  // By this header, the page's service worker knows that the page is ours.
+  "Todoitems-Page": "1",
+};
+
 export function siteAnswer({ headers }: HttpRequest, file: SiteFile): Answer {
   const answers = knownAnswers.get(file.bytes) ?? makeAnswers(file);
   knownAnswers.set(file.bytes, answers);
   return ifNoneMatchHits(headers, answers.etag) ? answers.notModified : answers.whole;
 }
 
-function makeAnswers({ bytes, mediaType, immutable }: SiteFile): FileAnswers {
+function makeAnswers({ bytes, mediaType, immutable, isPrivate = false }: SiteFile): FileAnswers {
   const etag = `"${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}"`;
   const cacheControl = immutable ? "public, max-age=31536000, immutable" : "no-cache";
-  const caching = { ETag: etag, "Cache-Control": cacheControl, Vary: "Accept-Encoding" };
+  const common = { ETag: etag, "Cache-Control": cacheControl, Vary: "Accept-Encoding" };
+  const caching = isPrivate ? forOneUser(common) : common;
   const isPage = mediaType.startsWith("text/html");
-  const policies = isPage ? { "Content-Security-Policy": pagePolicy, "Referrer-Policy": "no-referrer" } : {};
+  const policies = isPage ? pageHeaders : {};
   const headers = { "Content-Type": mediaType, ...nosniff, ...caching, ...policies };
   return {
     etag,

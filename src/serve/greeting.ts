@@ -1,14 +1,13 @@
 // The text a person sees when the service is up. It says where the service listens, who may use it, and where it stores
 // items.
 
-import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { styleText } from "node:util";
 import { describeAddress } from "../engines/postgres/postgres-address.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { labelledRows } from "../terminal/wrapped-text.ts";
 import type { RunningService } from "./instance.ts";
-import { addressesOf, checksHosts, isLoopback } from "./loopback.ts";
+import { addressesOf, checksHosts, isLoopback, ownAddresses } from "./loopback.ts";
 import type { Listener } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -38,6 +37,14 @@ export function greeting(
   const rows: Row[] = [
     ...reachability(settings.host, listeners),
     ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount.toLocaleString("en")} items`}`],
+    ...(settings.lists === "one"
+      ? []
+      : [
+          [
+            "Lists",
+            `another list is at /lists/NAME/${settings.lists === "user" ? ", and each user has their own" : ""}`,
+          ] satisfies Row,
+        ]),
     ["Mode", describeMode(settings)],
     ["Credentials", describeCredentials(settings)],
     ["CORS", describeCors(settings)],
@@ -61,7 +68,8 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
     listeners.map(({ scheme, port }) => cyan(`${origin(scheme, address, port)}/api/todoitems/`));
   const row = (label: string, addresses: readonly string[]): Row[] =>
     addresses.length === 0 ? [] : [[label, ...addresses.flatMap(api)]];
-  const network = isEverywhere ? networkAddresses() : [host];
+  const reachable = ownAddresses().filter(({ family, internal }) => family === "IPv4" && !internal);
+  const network = isEverywhere ? reachable.map(({ address }) => address) : [host];
   // Inside an Android emulator, 10.0.2.2 stands for 127.0.0.1 on the machine that runs the emulator. So an emulator can
   // reach the service only if the service listens on 127.0.0.1.
   const hasEmulator = isEverywhere || addressesOf(host).includes("127.0.0.1");
@@ -123,11 +131,6 @@ function describeMetrics(host: string, port: number | undefined): Row[] {
 
 function keepsChanges({ demo, readOnly }: Settings): boolean {
   return !demo && !readOnly;
-}
-
-function networkAddresses(): string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return addresses.filter(({ family, internal }) => family === "IPv4" && !internal).map(({ address }) => address);
 }
 
 function origin(scheme: string, host: string, port: number): string {

@@ -5,6 +5,9 @@ import type { Log } from "../http/log.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import type { Settings } from "./settings-table.ts";
 
+/** The TLS library's reasons if the first bytes are not those of TLS, but of HTTP, or unknown. */
+const clearTextReasons = ["HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "WRONG_VERSION_NUMBER"];
+
 /** When this many addresses are remembered, all are forgotten. So a scan from many of them cannot fill the memory. */
 const rememberedMax = 1_000;
 
@@ -23,7 +26,10 @@ export function handshakeLog({ tlsCert }: Settings, log: Log): (peer: string, er
     // OpenSSL refuses a certificate of TLS 1.3 with an alert that is not encrypted. To our TLS library, which expects an
     // encrypted one, it is only too short.
     const reason = given === "BAD_PACKET_LENGTH" ? "CERTIFICATE_REFUSED" : given;
-    const text = `A client at ${address} did not complete the TLS handshake (${reason}). It may not trust ${advice}`;
+    const failure = clearTextReasons.includes(reason)
+      ? `did not speak TLS (${reason}). It probably sent plain HTTP: its address must begin with https://`
+      : `did not complete the TLS handshake (${reason}). It may not trust ${advice}`;
+    const text = `A client at ${address} ${failure}`;
     log("warn", text, { address, reason });
   };
 }

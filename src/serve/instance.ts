@@ -1,9 +1,11 @@
-// One instance of the service. This file connects the settings, the engine, the collection, the app and the sockets.
+// One instance of the service. This file connects the settings, the engine, the store, the app and the sockets.
 // Why: docs/decisions/0074-draining.md
 
 import { type Engine, StoreError } from "../collection/engine.ts";
 import type { Limits } from "../collection/limits.ts";
-import { type CollectionOptions, TodoCollection } from "../collection/todo-collection.ts";
+import { type StoreOptions, TodoStore } from "../collection/todo-store.ts";
+import { ProviderKeys } from "../credentials/provider-keys.ts";
+import { TokenVerifier } from "../credentials/token-verifier.ts";
 import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
@@ -11,8 +13,9 @@ import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { Access } from "../http/access.ts";
 import { App } from "../http/app.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
+import { BearerAuth } from "../http/bearer-auth.ts";
 import { Cors } from "../http/cors.ts";
-import type { Log } from "../http/log.ts";
+import { type Log, withoutRepeats } from "../http/log.ts";
 import { InstanceMetrics } from "../http/metrics/instance-metrics.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
 import type { Site } from "../http/site.ts";
@@ -24,15 +27,11 @@ import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
+import { refusalOf } from "./offered-lists.ts";
 import { readSeed } from "./seed.ts";
 import { connectionLimits, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
-/**
- * While the store is unavailable, many requests fail with the same error. The same error is logged again only after
- * this time.
- */
-const sameErrorMs = 10_000;
 const largeStoreItems = 100_000;
 /**
  * The longest pause between heartbeats of the change feed. It is well below a minute, because many proxies close a
@@ -68,38 +67,36 @@ export async function startInstance(
   // If the users cannot be read, the start is refused. So read them before a new store is made.
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const doubt = Promise.withResolvers<string>();
-  const collection = await openCollection(settings, limits, metrics, log, doubt.resolve).catch(
-    (error: unknown): never => {
-      const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
-      throw advised === undefined ? error : new StoreError(advised, { cause: error });
-    },
-  );
+  const store = await openStore(settings, limits, metrics, log, doubt.resolve).catch((error: unknown): never => {
+    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
+    throw advised === undefined ? error : new StoreError(advised, { cause: error });
+  });
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
-  if (collection.count > largeStoreItems) Bun.gc(true);
+  if (store.state.itemCount > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
-  const app = openApp(collection, settings, limits, environment, metrics, log, listening.promise);
+  const app = openApp(store, settings, limits, environment, metrics, log, listening.promise);
   const connections = connectionLimits(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
-  const handler = counts ? metrics.requests.counting(app) : app;
+  const handler = counts ? metrics.requests.counting(app, settings.lists) : app;
   const listeners = await startServers(handler, settings, environment, connections, log);
   listening.resolve(listeners);
   const servers = listeners.map(({ server }) => server);
   const givenUp = doubt.promise.then(async (finding): Promise<never> => {
-    if (settings.store.engine === "sqlite") await giveUp(collection, settings.store.path, finding, log);
+    if (settings.store.engine === "sqlite") await giveUp(store, settings.store.path, finding, log);
     // The requests that came in the meantime were refused; let their answers leave.
     await stopAnswering(app, servers, closeMsMax);
     process.exit(1);
   });
   return {
     listeners: listeners.map(({ scheme, host, port }) => ({ scheme, host, port })),
-    itemCount: collection.count,
+    itemCount: store.state.itemCount,
     metricsText: () =>
       metrics.text({
         store: settings.demo ? "memory" : settings.store.engine,
-        itemCount: collection.count,
-        listBytes: collection.listBytes,
-        waitingWrites: collection.waitingWrites,
+        itemCount: store.state.itemCount,
+        listBytes: store.state.byteCount,
+        waitingWrites: store.waitingWrites,
         feedReaders: app.changeFeed.readerCount,
         connections: connections.connections.used,
       }),
@@ -107,13 +104,13 @@ export async function startInstance(
       app.announceStop();
       for (const server of servers) server.drain();
       await Bun.sleep(delaySeconds * 1_000);
-      return stop(collection, app, servers, settings, log, givenUp);
+      return stop(store, app, servers, settings, log, givenUp);
     },
   };
 }
 
 async function stop(
-  collection: TodoCollection,
+  store: TodoStore,
   app: App,
   servers: readonly RunningServer[],
   { shutdownGraceSeconds }: Settings,
@@ -127,7 +124,7 @@ async function stop(
       `${cutCount.toLocaleString("en")} requests were cut off, because they were not finished after ${shutdownGraceSeconds} s`,
     );
   }
-  const closing = collection.close();
+  const closing = store.close();
   try {
     // No client waits any more for the requests that were cut off. So a store that hangs may delay the shutdown only
     // briefly.
@@ -158,26 +155,33 @@ async function failAfter(ms: number): Promise<never> {
   throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
 }
 
-async function openCollection(
+async function openStore(
   settings: Settings,
   limits: Limits,
   metrics: InstanceMetrics,
   log: Log,
   onDoubt: (finding: string) => void,
-): Promise<TodoCollection> {
+): Promise<TodoStore> {
   const seed = readSeed(settings);
-  const collection = await TodoCollection.open(await openEngine(settings, limits, seed !== undefined, log, onDoubt), {
+  const engine = await openEngine(settings, limits, seed !== undefined, log, onDoubt);
+  const refusal = await refusalOf(engine, settings.lists);
+  if (refusal !== undefined) {
+    await engine.close();
+    throw new StoreError(`the store cannot be used: ${refusal}`);
+  }
+  const store = await TodoStore.open(engine, {
     ...settings,
+    listMemoryMax: settings.lists === "one" ? undefined : settings.listMemoryMax,
     limits,
     readOnly: settings.readOnly || settings.demo,
     onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
     ...storeLog(metrics, log),
   });
-  if (seed && !(await collection.seed(seed))) {
+  if (seed && !(await store.seed(seed))) {
     const file = settings.seed === undefined ? "" : ` ${settings.seed}`;
     log("info", `The store already has items, so the seed${file} was not used`);
   }
-  return collection;
+  return store;
 }
 
 async function openEngine(
@@ -195,36 +199,31 @@ async function openEngine(
     const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
     return PostgresEngine.open(store, { readOnly, limits, onOtherHistory: (message) => log("warn", message) });
   }
+  const logOnce = withoutRepeats(log);
   return SqliteEngine.open(store.path, {
     readOnly,
     limits,
     // A service that is being replaced may still be stopping.
     lockWaitMs: (settings.shutdownDelaySeconds + settings.shutdownGraceSeconds) * 1_000 + closeMsMax,
-    onWarning: (message) => log("warn", message),
+    onWarning: (message) => logOnce("warn", message),
     onDoubt,
   });
 }
 
 /** Counts and logs failures of the store, and logs when the store works again. */
-function storeLog(metrics: InstanceMetrics, log: Log): Pick<CollectionOptions, "onStoreError" | "onStoreBack"> {
-  let last: { readonly message: string; readonly atMs: number } | undefined;
+function storeLog(metrics: InstanceMetrics, log: Log): Pick<StoreOptions, "onStoreError" | "onStoreBack"> {
+  const logOnce = withoutRepeats(log);
   return {
     onStoreError({ message }) {
       metrics.storeErrors++;
-      const now = performance.now();
-      if (last?.message === message && now - last.atMs < sameErrorMs) return;
-      last = { message, atMs: now };
-      log("error", `Requests were refused: ${message}`);
+      logOnce("error", `Requests were refused: ${message}`);
     },
-    onStoreBack() {
-      last = undefined;
-      log("info", "The store responds again");
-    },
+    onStoreBack: () => logOnce("info", "The store responds again"),
   };
 }
 
 function openApp(
-  collection: TodoCollection,
+  store: TodoStore,
   settings: Settings,
   limits: Limits,
   environment: Environment,
@@ -232,18 +231,17 @@ function openApp(
   log: Log,
   listening: Promise<readonly Listener[]>,
 ): App {
-  const app: App = new App(collection, {
+  return new App(store, {
     // An option with the name of a setting has its value.
     ...settings,
     limits,
     hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
-    access: openAccess(settings, metrics, log, () => app.changeFeed.endAll()),
+    access: openAccess(settings, metrics, log),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,
   });
-  return app;
 }
 
 function openSite(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): Site {
@@ -265,14 +263,10 @@ async function openDescription(settings: Settings) {
   return new DescriptionFiles(settings);
 }
 
-/** True if clients that use HTTPS must trust our development authority. */
-function hasAuthority({ httpsPort, tlsCert }: Settings): boolean {
-  return httpsPort !== undefined && tlsCert === undefined;
-}
-
 function openPage(settings: Settings, environment: Environment, listening: Promise<readonly Listener[]>): PageFiles {
-  const { readOnly, demo, fieldNames, forms, auth } = settings;
-  const isDevelopment = hasAuthority(settings);
+  const { readOnly, demo, fieldNames, forms, auth, httpsPort, tlsCert } = settings;
+  // Clients that use HTTPS must trust our development authority.
+  const hasAuthority = httpsPort !== undefined && tlsCert === undefined;
   return new PageFiles({
     // The ports are taken from the listeners, because the system may have chosen them (`--https-port 0`).
     settings: listening.then((listeners) => ({
@@ -280,33 +274,52 @@ function openPage(settings: Settings, environment: Environment, listening: Promi
       fieldNames,
       form: forms === "a" ? "a" : "b",
       auth,
-      hasAuthority: isDevelopment,
+      hasLists: settings.lists !== "one",
+      tokensOnly: settings.users === undefined && settings.tokenIssuer !== undefined,
+      hasAuthority,
       httpPort: listeners.find(({ scheme }) => scheme === "http")?.port,
       httpsPort: listeners.find(({ scheme }) => scheme === "https")?.port,
       isOnNetwork: listeners.some(({ host }) => !isLoopback(host)),
     })),
-    authorityFile: isDevelopment
-      ? async () => (await openDevelopmentCertificate(environment)).authorityCert
-      : undefined,
+    authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
   });
 }
 
-function openAccess(settings: Settings, metrics: InstanceMetrics, log: Log, onUsersChanged: () => void): Access {
+function openAccess(settings: Settings, metrics: InstanceMetrics, log: Log): Access {
   const { auth: mode, users, rateLimitPerSecond, trustProxy } = settings;
-  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, metrics, log, onUsersChanged);
+  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, metrics, log);
   const rate =
     rateLimitPerSecond === undefined
       ? undefined
       : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
-  return new Access({ mode, auth, rate, trustProxy });
+  const tokens = openTokens(settings, metrics, log);
+  return new Access({ mode, auth, tokens, rate, trustProxy });
 }
 
-function openUsers(path: string, metrics: InstanceMetrics, log: Log, onChanged: () => void): BasicAuth {
+function openTokens(settings: Settings, metrics: InstanceMetrics, log: Log): BearerAuth | undefined {
+  const { tokenIssuer: issuer, tokenAudience: audience } = settings;
+  if (issuer === undefined || audience === undefined) return undefined;
+  const keys = new ProviderKeys(issuer, {
+    onTrouble: (message) => log("error", `The keys of the identity provider cannot be fetched: ${message}`),
+    onWithdrawn: () => tokens.forgetAll(),
+  });
+  // Clients are not told why, so the log says it, once for each reason.
+  const logged = new Set<string>();
+  const tokens: BearerAuth = new BearerAuth(new TokenVerifier({ issuer, audience }, keys), {
+    onFailure({ part, message }) {
+      metrics.authenticationFailures++;
+      if (!logged.has(part)) log("warn", `A token was refused: ${message}`);
+      logged.add(part);
+    },
+  });
+  return tokens;
+}
+
+function openUsers(path: string, metrics: InstanceMetrics, log: Log): BasicAuth {
   const auth = new BasicAuth(readSomeUsers(path), { onFailure: () => metrics.authenticationFailures++ });
   watchFiles([path], usersWatchMs, () => {
     try {
       auth.replaceUsers(readUsers(path));
-      onChanged();
       log("info", `${path}: the users were read again`);
     } catch (error) {
       if (!(error instanceof UsersFileError)) throw error;

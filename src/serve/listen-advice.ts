@@ -1,8 +1,7 @@
 // Tells the operator why the service cannot listen on a port, and what to do.
 
-import { networkInterfaces } from "node:os";
 import { AddressError, listenOn } from "../wire/listen.ts";
-import { addressesOf, isLoopback } from "./loopback.ts";
+import { addressesOf, isLoopback, ownAddresses } from "./loopback.ts";
 import type { Settings } from "./settings-table.ts";
 
 /** The service cannot listen on an address. `message` says why and what to do. */
@@ -57,6 +56,5 @@ function advice(host: string, port: number, flag: PortFlag, error: unknown): str
 }
 
 function isLocalAddress(host: string): boolean {
-  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return ["0.0.0.0", "::"].includes(host) || addresses.some(({ address }) => address === host) || isLoopback(host);
+  return ["0.0.0.0", "::"].includes(host) || ownAddresses().some(({ address }) => address === host) || isLoopback(host);
 }

@@ -1,7 +1,7 @@
 // Addresses that only this machine can reach, and the names that requests may use.
 
 import { BlockList, isIP } from "node:net";
-import { hostname, networkInterfaces } from "node:os";
+import { hostname, type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import { AllowedHosts } from "../http/allowed-hosts.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -15,14 +15,18 @@ export function isLoopback(host: string): boolean {
   return version === 0 ? host === "localhost" : loopback.check(host, version === 4 ? "ipv4" : "ipv6");
 }
 
+/** The addresses of this machine. */
+export function ownAddresses(): NetworkInterfaceInfo[] {
+  return Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+}
+
 /**
  * The addresses to listen on for a host. `localhost` means both loopback addresses, because a client may try either
  * first. On a machine without IPv6, it means 127.0.0.1 alone.
  */
 export function addressesOf(host: string): readonly string[] {
   if (host !== "localhost") return [host];
-  const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return all.some(({ address }) => address === "::1") ? ["127.0.0.1", "::1"] : ["127.0.0.1"];
+  return ownAddresses().some(({ address }) => address === "::1") ? ["127.0.0.1", "::1"] : ["127.0.0.1"];
 }
 
 /**

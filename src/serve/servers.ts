@@ -1,6 +1,6 @@
 // Starts the listeners of an instance: HTTP, HTTPS or both. It also keeps the certificate up to date.
 
-import { describeError, type Log } from "../http/log.ts";
+import { describeError, type Log, withoutRepeats } from "../http/log.ts";
 import { withRequestLog } from "../http/request-log.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { connectionsMax, type ListenOptions, listen, type RunningServer, surplusMax } from "../wire/listen.ts";
@@ -28,8 +28,6 @@ const unfinishedBytesMax = 256 * 1024 ** 2;
 const unsentBytesMax = 64 * 1024 ** 2;
 /** How many descriptors are left for files, a database, the metrics and so on. */
 const ownDescriptors = 96;
-/** That clients were cut off is logged at most once in this time. */
-const cutLogMs = 10_000;
 
 /** A port on which the service listens. */
 export interface Listener {
@@ -119,12 +117,8 @@ function unfinishedBodies({ bodyBytesMax, trustProxy }: Settings): SharedLimit {
 
 function limitedUnsentBytes(log: Log): UnsentBytes {
   const cause = `responses that wait for slow clients kept more than ${unsentBytesMax / 1024 ** 2} MiB of memory`;
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  const onCut = () => {
-    if (performance.now() - loggedAt < cutLogMs) return;
-    loggedAt = performance.now();
-    log("warn", `The slowest clients were cut off: ${cause}. They may ask again`);
-  };
+  const logOnce = withoutRepeats(log);
+  const onCut = () => logOnce("warn", `The slowest clients were cut off: ${cause}. They may ask again`);
   return new UnsentBytes({ bytesMax: unsentBytesMax, onCut });
 }
 

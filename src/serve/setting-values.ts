@@ -3,6 +3,7 @@
 import { isIPv6 } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isProtected } from "../credentials/provider-keys.ts";
 import {
   isPostgresUrl,
   type PostgresAddress,
@@ -33,20 +34,30 @@ export function hostAddress(value: string): string {
 
 const hostNamePattern = /^[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?(\.[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?)*$/i;
 
-/** Reads host names with commas between them; `*` stands for all. Returns an empty list for an empty text. */
-export function hostNames(value: string): readonly string[] {
-  const names = value.split(",").map((name) => name.trim());
-  if (value === "") return [];
-  if (names.every((name) => name === "*" || hostNamePattern.test(name))) return names;
-  throw new WrongValue("expected * or host names such as todo.example, without a port, with commas between them");
+/** Reads words with commas between them. Returns an empty list for an empty text. */
+function wordList(isRight: (word: string) => boolean, expected: string): (value: string) => readonly string[] {
+  return (value) => {
+    const words = value === "" ? [] : value.split(",").map((word) => word.trim());
+    if (words.every(isRight)) return words;
+    throw new WrongValue(`expected ${expected}, with commas between them`);
+  };
 }
 
-/** Reads field names with commas between them. Returns an empty list for an empty text. */
-export function fieldList(value: string): readonly string[] {
-  const names = value.split(",").map((name) => name.trim());
-  if (value === "") return [];
-  if (!names.includes("")) return names;
-  throw new WrongValue("expected field names such as Name,Notes, with commas between them");
+export const hostNames = wordList(
+  (name) => name === "*" || hostNamePattern.test(name),
+  "* or host names such as todo.example, without a port",
+);
+
+export const fieldList = wordList((name) => name !== "", "field names such as Name,Notes");
+
+/** The address of an identity provider. It stays as it was typed, because it is compared byte for byte. */
+export function issuerAddress(value: string): string | undefined {
+  const url = URL.parse(value);
+  const isPlain = /^[!-~]+$/.test(value) && url && url.search + url.hash + url.username + url.password === "";
+  if (value === "" || (isPlain && isProtected(url))) return value || undefined;
+  throw new WrongValue(
+    "expected an address such as https://login.example: https:, or http: on this machine, without a query",
+  );
 }
 
 export function integer(min: number, max: number, noun = "whole number"): (value: string) => number {

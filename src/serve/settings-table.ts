@@ -4,7 +4,7 @@
 
 import { authModes } from "../http/access.ts";
 import { logFormats } from "../http/log.ts";
-import { urlForms } from "../http/routes.ts";
+import { listModes, urlForms } from "../http/routes.ts";
 import { fieldNameStyles } from "../items/field-names.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import {
@@ -14,6 +14,7 @@ import {
   hostAddress,
   hostNames,
   integer,
+  issuerAddress,
   oneOf,
   onOff,
   optionalText,
@@ -25,10 +26,10 @@ import {
 
 export interface Definition {
   readonly flag: string;
-  /** Stands for the value in the help text. Empty for an on/off switch. */
-  readonly placeholder: string;
-  /** Written as a user would write it. Empty means "not set". */
-  readonly default: string;
+  /** Stands for the value in the help text. An on/off switch has none. */
+  readonly placeholder?: string;
+  /** Written as a user would write it. Without a default, the setting is not set. */
+  readonly default?: string;
   readonly meaning: string;
   readonly parse: (value: string) => unknown;
 }
@@ -58,14 +59,12 @@ export const definitions = {
   tlsCert: {
     flag: "tls-cert",
     placeholder: "FILE",
-    default: "",
     meaning: "PEM certificate for HTTPS; without one, a development certificate is made. Read again when it changes",
     parse: optionalText,
   },
   tlsKey: {
     flag: "tls-key",
     placeholder: "FILE",
-    default: "",
     meaning: "PEM key of the certificate",
     parse: optionalText,
   },
@@ -85,16 +84,38 @@ export const definitions = {
       "how many bytes of items a store may hold, up to `1024GiB`, or `off`; a create or update beyond that returns 507",
     parse: orOff(byteSize(1024 ** 4)),
   },
+  lists: {
+    flag: "lists",
+    placeholder: "LISTS",
+    default: "one",
+    meaning:
+      "`one` list, or `many`: `/lists/NAME/` is then the address of another list, or `user`: as `many`, for each user who signs in; this implies `--auth all`",
+    parse: oneOf(listModes),
+  },
+  listMemoryMax: {
+    flag: "list-memory",
+    placeholder: "SIZE",
+    default: "512MiB",
+    meaning:
+      "with `--lists many` or `user`, about how much memory lists may take, up to `1024GiB`; the one that was used longest ago is dropped first, and read again when it is needed",
+    parse: byteSize(1024 ** 4),
+  },
+  userBytesMax: {
+    flag: "user-limit",
+    placeholder: "SIZE",
+    default: "off",
+    meaning:
+      "with `--lists user`, how many bytes of items all lists of one user may have, up to `1024GiB`; a create or update beyond that returns 507",
+    parse: orOff(byteSize(1024 ** 4)),
+  },
   readOnly: {
     flag: "read-only",
-    placeholder: "",
     default: "off",
     meaning: "check and answer every write of a client, but store nothing",
     parse: onOff,
   },
   demo: {
     flag: "demo",
-    placeholder: "",
     default: "off",
     meaning: "read-only, in memory, with sample items",
     parse: onOff,
@@ -102,7 +123,6 @@ export const definitions = {
   seed: {
     flag: "seed",
     placeholder: "FILE",
-    default: "",
     meaning: "file with a JSON array of items for an empty store; with `--demo`, they replace the sample items",
     parse: optionalText,
   },
@@ -123,7 +143,6 @@ export const definitions = {
   requiredFields: {
     flag: "require",
     placeholder: "FIELD[,FIELD]",
-    default: "",
     meaning:
       "fields that a create or update must have, not blank, in any letter case; the original service requires `Name,Notes`",
     parse: fieldList,
@@ -132,15 +151,27 @@ export const definitions = {
     flag: "auth",
     placeholder: "WHICH",
     default: "off",
-    meaning: "operations that need HTTP Basic credentials: `off`, `writes` (create, update, delete), `all`",
+    meaning: "operations that need credentials: `off`, `writes` (create, update, delete), `all`",
     parse: oneOf(authModes),
   },
   users: {
     flag: "users",
     placeholder: "FILE",
-    default: "",
     meaning:
       "file of the users who may sign in: lines `name:hash`, with bcrypt or argon2id hashes; read again when it changes",
+    parse: optionalText,
+  },
+  tokenIssuer: {
+    flag: "token-issuer",
+    placeholder: "URL",
+    meaning:
+      "identity provider whose tokens (JWT) sign in, exactly as it names itself; `https:`, or `http:` on this machine",
+    parse: issuerAddress,
+  },
+  tokenAudience: {
+    flag: "token-audience",
+    placeholder: "NAME",
+    meaning: "the name that a token must have as its audience (`aud`)",
     parse: optionalText,
   },
   cors: {
@@ -159,7 +190,6 @@ export const definitions = {
   },
   trustProxy: {
     flag: "trust-proxy",
-    placeholder: "",
     default: "off",
     meaning: "take the sender's address from the last entry of `X-Forwarded-For`",
     parse: onOff,
@@ -167,7 +197,6 @@ export const definitions = {
   allowedHosts: {
     flag: "allow-host",
     placeholder: "NAME[,NAME]",
-    default: "",
     meaning:
       "more names that requests may have in `Host`, or `*` for all; IP addresses, `localhost` and this machine's own names are always allowed; not checked with `--auth all` or `--trust-proxy`",
     parse: hostNames,
@@ -225,7 +254,6 @@ export const definitions = {
   },
   logRequests: {
     flag: "log-requests",
-    placeholder: "",
     default: "off",
     meaning: "log one line for every request",
     parse: onOff,
@@ -237,10 +265,21 @@ export type Settings = {
   readonly [Name in keyof typeof definitions]: ReturnType<(typeof definitions)[Name]["parse"]>;
 };
 
+/** What a setting that was not given means beside the others. */
+export function implied(settings: Settings, given: ReadonlySet<keyof Settings>): Settings {
+  return settings.lists === "user" && !given.has("auth") ? { ...settings, auth: "all" } : settings;
+}
+
 /** Says which rules between settings are broken. `given` has the settings that are not left to their defaults. */
 export function brokenRules(settings: Settings, given: ReadonlySet<keyof Settings>): string[] {
-  const { demo, store, port, httpsPort, metricsPort, tlsCert, tlsKey, auth, users } = settings;
+  const { demo, store, port, httpsPort, metricsPort, tlsCert, tlsKey, auth, users, lists, seed } = settings;
   const problems: string[] = [];
+  if (lists === "user" && auth !== "all")
+    problems.push(`--lists user needs to know every user: leave out --auth ${auth}, or use --auth all`);
+  if (lists === "user" && (demo || seed !== undefined))
+    problems.push(
+      `--${demo ? "demo" : "seed"} has items of nobody, and --lists user lists of users only: leave one out`,
+    );
   if (demo && store.engine !== "memory" && given.has("store"))
     problems.push("--demo keeps its items in memory and takes no --store: leave one out, or use --read-only instead");
   if (port === undefined && httpsPort === undefined)
@@ -252,14 +291,22 @@ export function brokenRules(settings: Settings, given: ReadonlySet<keyof Setting
     problems.push("--tls-cert and --tls-key go together: give both, or neither for a development certificate");
   if (tlsCert !== undefined && httpsPort === undefined)
     problems.push("--tls-cert needs --https-port, such as --https-port 5001");
-  if (auth !== "off" && users === undefined)
-    problems.push(`--auth needs --users FILE. Make the file with: ${asTyped("user add NAME --users FILE")}`);
+  const hasIssuer = given.has("tokenIssuer");
+  if (hasIssuer !== given.has("tokenAudience"))
+    problems.push("--token-issuer and --token-audience go together: give both");
+  if (hasIssuer && auth === "off") problems.push("--token-issuer needs --auth writes or --auth all, or --lists user");
+  if (auth !== "off" && users === undefined && !hasIssuer)
+    problems.push(
+      `${lists === "user" ? "--lists user" : "--auth"} needs --users FILE, or --token-issuer and --token-audience. Make the file with: ${asTyped("user add NAME --users FILE")}`,
+    );
   return problems;
 }
 
 /** Warns about settings that have no effect without another setting. */
-export function idleSettings({ auth, users }: Settings): string[] {
-  return auth === "off" && users !== undefined
-    ? ["--users without --auth protects nothing: add --auth writes or --auth all"]
-    : [];
+export function idleSettings({ auth, users, lists, userBytesMax }: Settings): string[] {
+  const warnings: string[] = [];
+  if (auth === "off" && users !== undefined)
+    warnings.push("--users without --auth protects nothing: add --auth writes or --auth all");
+  if (lists !== "user" && userBytesMax !== undefined) warnings.push("--user-limit without --lists user limits nothing");
+  return warnings;
 }

@@ -5,9 +5,17 @@ import { type FlagShape, parseFlags } from "../terminal/flags.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { closest } from "../terminal/suggestion.ts";
 import { WrongValue } from "./setting-values.ts";
-import { brokenRules, type Definition, definitions, idleSettings, type Settings } from "./settings-table.ts";
+import { brokenRules, type Definition, definitions, idleSettings, implied, type Settings } from "./settings-table.ts";
 
 const names = Object.keys(definitions) as (keyof Settings)[];
+
+/** The settings as flags, with their defaults in parentheses. */
+export const settingFlags = Object.values<Definition>(definitions).map(
+  ({ flag, placeholder = "", default: standard = "", meaning }) => {
+    const suffix = standard === "" || standard === "off" ? "" : ` (${standard})`;
+    return { name: flag, placeholder, meaning: `${meaning.replaceAll("`", "")}${suffix}` };
+  },
+);
 
 export type SettingsResult =
   | { readonly settings: Settings; readonly warnings: readonly string[] }
@@ -25,23 +33,25 @@ export function readSettings(
   const { flags, problems } = readFlags(args);
   const given = new Set<keyof Settings>();
   const read = (name: keyof Settings): unknown => {
-    const definition = definitions[name];
+    const definition: Definition = definitions[name];
+    const standard = definition.default ?? "";
     const variable = variableOf(definition.flag);
     const fromFlag = flags.get(definition.flag);
     // An empty variable counts as not set, because compose files and shells often pass an empty variable for a missing
     // value.
     const fromEnvironment = environment[variable] || undefined;
-    if (fromFlag !== undefined || fromEnvironment !== undefined) given.add(name);
+    if (fromFlag || fromEnvironment !== undefined) given.add(name);
     try {
-      return definition.parse(fromFlag ?? fromEnvironment ?? definition.default);
+      return definition.parse(fromFlag ?? fromEnvironment ?? standard);
     } catch (error) {
       if (!(error instanceof WrongValue)) throw error;
       const source = fromFlag === undefined ? `${variable}=${fromEnvironment}` : `--${definition.flag} ${fromFlag}`;
       problems.push(`${withoutPassword(source)}: ${error.message}`);
-      return definition.parse(definition.default);
+      return definition.parse(standard);
     }
   };
-  const settings = Object.freeze(Object.fromEntries(names.map((name) => [name, read(name)]))) as unknown as Settings;
+  const own = Object.fromEntries(names.map((name) => [name, read(name)])) as unknown as Settings;
+  const settings = Object.freeze(implied(own, given));
   problems.push(...brokenRules(settings, given));
   return problems.length > 0
     ? { problems }
@@ -56,12 +66,11 @@ export function readSettings(
 }
 
 function readFlags(args: readonly string[]): { flags: Map<string, string>; problems: string[] } {
-  const shapes = Object.values(definitions).map(({ flag, placeholder }) => ({ name: flag, placeholder }));
-  const { values, positionals, problems } = parseFlags(shapes, args);
+  const { values, positionals, problems } = parseFlags(settingFlags, args);
   const advice = "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080";
   const unexpected = positionals.map((word) => `${word}: unexpected. ${advice}`);
   return {
-    flags: new Map(shapes.flatMap((shape) => given(shape, values.get(shape.name)))),
+    flags: new Map(settingFlags.flatMap((shape) => given(shape, values.get(shape.name)))),
     problems: [...problems, ...unexpected],
   };
 }
@@ -96,11 +105,11 @@ function unknownVariables(environment: Environment, otherVariables: readonly str
  * variable.
  */
 function takenByNpm(environment: Environment): string[] {
-  const taken = Object.values(definitions).filter(
+  const taken = Object.values<Definition>(definitions).filter(
     ({ flag }) => environment[`npm_config_${flag.replaceAll("-", "_")}`] !== undefined,
   );
   return taken.map(
-    ({ flag, placeholder }) =>
+    ({ flag, placeholder = "" }) =>
       `npm took --${flag} for itself, so it had no effect. Put -- before it, as in: npm start -- ${`--${flag} ${placeholder}`.trimEnd()}`,
   );
 }
@@ -108,14 +117,4 @@ function takenByNpm(environment: Environment): string[] {
 /** Hides the password in a URL, because this text is printed where others may read it. */
 function withoutPassword(text: string): string {
   return text.replace(/^([^:]*:\/\/[^:@/]*):.*@/s, "$1:…@");
-}
-
-/** Describes all settings, for the help text, the manual page and the test of docs/reference.md. */
-export function describeSettings() {
-  return Object.values<Definition>(definitions).map(({ flag, placeholder, default: standard, meaning }) => ({
-    flag: placeholder === "" ? `--${flag}` : `--${flag} ${placeholder}`,
-    variable: variableOf(flag),
-    default: standard,
-    meaning,
-  }));
 }

@@ -15,7 +15,6 @@ const unreadHead: RequestHead = {
   path: "",
   query: "",
   headers: new Map(),
-  fieldsText: "",
   keepsConnection: false,
   takesChunks: false,
   bodyLength: 0,

@@ -2,11 +2,7 @@
 
 import { closingRefusal, type Refusal } from "./refusal.ts";
 
-/**
- * The search decodes only this many bytes at first. Most heads are shorter, and decoding the bytes after the head would
- * be wasted work.
- */
-const shortHeadBytes = 1024;
+const emptyLine = Buffer.from("\r\n\r\n");
 
 interface FoundHead {
   /** Where the head begins: after any empty lines, which RFC 9112, section 2.2, allows before a request. */
@@ -23,15 +19,10 @@ interface FoundHead {
 export function findHead(bytes: Buffer, bytesMax: number): FoundHead {
   let start = 0;
   while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2;
-  let text = bytes.toString("latin1", start, start + Math.min(shortHeadBytes, bytesMax + 4));
-  let length = text.indexOf("\r\n\r\n");
-  if (length === -1 && bytes.length - start > shortHeadBytes) {
-    text = bytes.toString("latin1", start, start + bytesMax + 4);
-    length = text.indexOf("\r\n\r\n");
-  }
-  return length === -1
-    ? { start, text, end: undefined }
-    : { start, text: text.slice(0, length), end: start + length + 4 };
+  const headEnd = bytes.indexOf(emptyLine, start);
+  const isFound = headEnd !== -1 && headEnd - start <= bytesMax;
+  const text = bytes.toString("latin1", start, isFound ? headEnd : start + bytesMax + emptyLine.length);
+  return { start, text, end: isFound ? headEnd + emptyLine.length : undefined };
 }
 
 /**

@@ -121,6 +121,7 @@ class Server implements ConnectionHost {
   #timer: Timer | undefined;
   #toSend: Sender[] = [];
   #madeRoomAt = 0;
+  #stopped: Promise<number> | undefined;
   #onTick: (() => void) | undefined;
 
   constructor(handler: Handler, options: ListenOptions) {
@@ -160,9 +161,14 @@ class Server implements ConnectionHost {
 
   /**
    * Stops accepting connections and waits for the answers in progress. After the grace period it drops the connections
-   * that are still busy, and resolves with their number.
+   * that are still busy, and resolves with their number. A second call waits for the first.
    */
-  async stop(graceMs: number): Promise<number> {
+  stop(graceMs: number): Promise<number> {
+    this.#stopped ??= this.#stop(graceMs);
+    return this.#stopped;
+  }
+
+  async #stop(graceMs: number): Promise<number> {
     for (const listener of this.#listeners) listener.stop(false);
     for (const connection of this.#connections.keys()) connection.finish();
     const cutCount = await this.#quiet(graceMs);

@@ -3,13 +3,14 @@
 
 import { closingRefusal } from "./refusal.ts";
 
+/** The header fields of a request. Names are in lower case. */
+export type Fields = ReadonlyMap<string, string>;
+
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly headers: ReadonlyMap<string, string>;
-  /** The text that `headers` was parsed from. */
-  readonly fieldsText: string;
+  readonly headers: Fields;
   readonly keepsConnection: boolean;
   /** False for HTTP/1.0, which has no chunked bodies. */
   readonly takesChunks: boolean;
@@ -37,9 +38,9 @@ const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/
 
 /**
  * `text` is the head as Latin-1, without the empty line that ends it. Throws a `Refusal` if the head is malformed.
- * `last` is an earlier head. If its fields are the same, they are not parsed again.
+ * `readFields` gets the lines after the first. It may know the result already.
  */
-export function parseHead(text: string, last?: RequestHead): RequestHead {
+export function parseHead(text: string, readFields = parseFields): RequestHead {
   const lineEnd = text.indexOf("\r\n");
   const requestLine = lineEnd === -1 ? text : text.slice(0, lineEnd);
   const fieldsText = lineEnd === -1 ? "" : text.slice(lineEnd + 2);
@@ -50,7 +51,7 @@ export function parseHead(text: string, last?: RequestHead): RequestHead {
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
     throw closingRefusal("The HTTP version must be HTTP/1.1 or HTTP/1.0", "HttpVersionNotSupported");
   }
-  const headers = last?.fieldsText === fieldsText ? last.headers : parseFields(fieldsText);
+  const headers = readFields(fieldsText);
   const isHttp10 = minor === "0";
   const isConnect = method === "CONNECT";
   if (!isHttp10 || headers.has("host")) checkHost(headers.get("host"));
@@ -59,7 +60,6 @@ export function parseHead(text: string, last?: RequestHead): RequestHead {
     method,
     ...parseTarget(method, target),
     headers,
-    fieldsText,
     // After CONNECT the client may send another protocol. We support none, so we close and do not read it.
     keepsConnection: !isHttp10 && !isConnect && !saysClose(headers),
     takesChunks: !isHttp10,
@@ -72,13 +72,13 @@ export function parseHead(text: string, last?: RequestHead): RequestHead {
  * Proxy-Connection is not a standard field. But some parsers obey its `close` and ignore everything after the request,
  * so we obey it too.
  */
-function saysClose(headers: ReadonlyMap<string, string>): boolean {
+function saysClose(headers: Fields): boolean {
   const hasClose = (options: string | undefined) =>
     options?.split(",").some((option) => option.trim().toLowerCase() === "close") ?? false;
   return hasClose(headers.get("connection")) || hasClose(headers.get("proxy-connection"));
 }
 
-function parseFields(text: string): Map<string, string> {
+export function parseFields(text: string): Fields {
   const lines = text === "" ? [] : text.split("\r\n");
   if (lines.length > fieldsMax) {
     throw closingRefusal(`The request has more than ${fieldsMax} headers`, "HeadersTooLarge");
@@ -143,7 +143,7 @@ function splitQuery(target: string): { path: string; query: string } {
   return mark === -1 ? { path: target, query: "" } : { path: target.slice(0, mark), query: target.slice(mark + 1) };
 }
 
-function bodyLengthOf(headers: ReadonlyMap<string, string>, isHttp10: boolean): number | "chunked" {
+function bodyLengthOf(headers: Fields, isHttp10: boolean): number | "chunked" {
   const coding = headers.get("transfer-encoding");
   const length = headers.get("content-length");
   if (coding === undefined) return length === undefined ? 0 : parseLength(length);

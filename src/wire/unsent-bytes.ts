@@ -25,7 +25,6 @@ export class UnsentBytes {
   readonly #holders = new Map<MemoryBlock, number>();
   /** In the order of their last progress. The reader that has made no progress for the longest time comes first. */
   readonly #readers = new Set<SlowReader>();
-  #heldBytes = 0;
 
   constructor(options: UnsentBytesOptions) {
     this.#options = options;
@@ -49,16 +48,13 @@ export class UnsentBytes {
   }
 
   hold(block: MemoryBlock): void {
-    const count = this.#holders.get(block) ?? 0;
-    if (count === 0) this.#heldBytes += block.byteLength;
-    this.#holders.set(block, count + 1);
+    this.#holders.set(block, (this.#holders.get(block) ?? 0) + 1);
   }
 
   release(block: MemoryBlock): void {
     const count = this.#holders.get(block) ?? 0;
-    if (count > 1) {
-      this.#holders.set(block, count - 1);
-    } else if (this.#holders.delete(block)) this.#heldBytes -= block.byteLength;
+    if (count > 1) this.#holders.set(block, count - 1);
+    else this.#holders.delete(block);
   }
 
   /**
@@ -68,8 +64,7 @@ export class UnsentBytes {
   enforceLimit(): void {
     const { bytesMax, onCut } = this.#options;
     for (const slowest of this.#readers) {
-      // `bytes` is never larger than `#heldBytes` but takes longer to compute. So `#heldBytes` is compared first.
-      if (this.#readers.size === 1 || this.#heldBytes <= bytesMax || this.bytes <= bytesMax) return;
+      if (this.#readers.size === 1 || this.bytes <= bytesMax) return;
       slowest.cut();
       onCut();
     }

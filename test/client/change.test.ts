@@ -8,7 +8,7 @@ import { ids, item, Service } from "../service.ts";
 
 const services: Service[] = [];
 afterEach(async () => {
-  for (const { collection } of services.splice(0)) await collection.close();
+  for (const { store } of services.splice(0)) await store.close();
 });
 
 async function open() {

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 async function open(options: ServiceOptions = {}) {
   const service = await Service.on(new MemoryEngine(), options);
-  closes.push(() => service.collection.close());
+  closes.push(() => service.store.close());
   const network = new Network(service);
   const todo = new TodoClient("http://localhost/", { fetch: network.fetch });
   return { service, network, todo };

@@ -40,7 +40,7 @@ class MapStorage implements OfflineStorage {
 
 async function open(options: ServiceOptions = {}) {
   const service = await Service.on(new MemoryEngine(), options);
-  closes.push(() => service.collection.close());
+  closes.push(() => service.store.close());
   const network = new Network(service);
   const storage = new MapStorage();
   const connect = (more: TodoClientOptions<TodoItem> = {}) =>
@@ -168,7 +168,7 @@ describe("offline", () => {
     follow(made);
     await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
     network.service = await Service.on(new MemoryEngine());
-    closes.push(() => network.service.collection.close());
+    closes.push(() => network.service.store.close());
     const now = spyOn(Date, "now").mockImplementation(() => performance.timeOrigin + performance.now() + 11_000);
     closes.push(() => now.mockRestore());
     await made.add({ Name: "One" });
@@ -512,7 +512,7 @@ describe("another store", () => {
     await made.sendAnyway();
     await isSent(made);
     expect(await network.service.list()).toContain('"Name":"Two"');
-    await network.service.collection.close();
+    await network.service.store.close();
   });
 
   test("an edit from before the first connection is for the store that is connected first", async () => {
@@ -524,7 +524,7 @@ describe("another store", () => {
     await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(false));
     await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held"]));
     expect(await network.service.list()).toBe("[]");
-    await network.service.collection.close();
+    await network.service.store.close();
   });
 });
 

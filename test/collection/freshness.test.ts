@@ -1,24 +1,42 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { type News, StoreError } from "../../src/collection/engine.ts";
-import { Freshness } from "../../src/collection/freshness.ts";
-import { ItemList } from "../../src/collection/item-list.ts";
-import { Replica } from "../../src/collection/replica.ts";
-import { batchOf } from "../engines/batch-of.ts";
+import { type News, StoreError, type StoreState } from "../../src/collection/engine.ts";
+import { type FollowedStore, Freshness } from "../../src/collection/freshness.ts";
+import { batchOf, stateAfter } from "../engines/batch-of.ts";
 import { staysPending } from "../turns.ts";
-import { listText } from "./list-text.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 
 let engine: RemoteEngine;
-let replica: Replica;
+let followed: Followed;
 let freshness: Freshness;
 let notices: string[];
 
+/** Notes what the lists are told. */
+class Followed implements FollowedStore {
+  readonly taken: (string | null)[] = [];
+  restartCount = 0;
+  state: StoreState;
+
+  constructor(state: StoreState) {
+    this.state = state;
+  }
+
+  take({ state, lists }: News): void {
+    if (state.clock > this.state.clock)
+      this.taken.push(...lists.flatMap(({ changes }) => changes.map(({ json }) => json)));
+    this.state = state.clock > this.state.clock ? state : { ...this.state };
+  }
+
+  restart(state: StoreState): void {
+    this.restartCount++;
+    this.state = state;
+  }
+}
+
 beforeEach(async () => {
   engine = new RemoteEngine();
-  replica = new Replica(new ItemList("as-sent"));
-  await replica.load(await engine.store.load(), replica.bookmark);
+  followed = new Followed(await engine.store.state());
   notices = [];
-  freshness = new Freshness(engine, replica, {
+  freshness = new Freshness(engine, followed, {
     onStoreError: ({ message }) => notices.push(message),
     onStoreBack: () => notices.push("back"),
   });
@@ -26,14 +44,14 @@ beforeEach(async () => {
 
 /** Another process creates an item, as the next version. */
 async function commitElsewhere(): Promise<News> {
-  const since = await engine.store.load();
-  const version = since.version + 1;
+  const since = await engine.store.state();
+  const version = since.clock + 1;
   const change = { version, position: version, id: `id-${version}`, json: `{"n":${version}}`, replaces: undefined };
   await engine.store.commit(batchOf(since, () => [change]));
-  return { epoch: since.epoch, version, changes: [change] };
+  return { state: stateAfter(since, [change]), lists: [{ list: "", changes: [change] }] };
 }
 
-const list = () => listText(replica.list.pieces());
+const list = () => `[${followed.taken.join(",")}]`;
 
 describe("a refresh", () => {
   test("returns undefined if the engine answers synchronously that there is no news", () => {
@@ -132,18 +150,19 @@ test("changes that a failed pull has read are pulled again, even if the engine n
   expect(list()).toBe('[{"n":1}]');
 });
 
-test("if this process commits while the whole store is loaded, the store is loaded again and the commit stays", async () => {
+test("if this process commits while the new state is asked for, the state is asked for again and the commit stays", async () => {
   engine.isFarBehind = true;
   const arrival = Promise.withResolvers<void>();
   engine.arrival = arrival.promise;
   engine.hasNewsResult = Promise.resolve(true);
   const refreshing = freshness.refresh();
   expect(await staysPending(Promise.resolve(refreshing))).toBe(true);
-  replica.take(await commitElsewhere());
+  followed.take(await commitElsewhere());
   arrival.resolve();
   await refreshing;
-  expect(engine.loadCount).toBe(2);
-  expect(list()).toBe('[{"n":1}]');
+  expect(engine.pullCount).toBe(2);
+  expect(followed.restartCount).toBe(1);
+  expect(followed.state.clock).toBe(1);
 });
 
 describe("a store that is unavailable", () => {

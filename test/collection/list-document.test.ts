@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ItemList } from "../../src/collection/item-list.ts";
+import { realLimits } from "../../src/collection/limits.ts";
 import { ListDocument, type ListedItem, type ListPiece } from "../../src/collection/list-document.ts";
+import { smallLimits } from "../small-limits.ts";
 import { listText } from "./list-text.ts";
 
 type Step = { kind: "append" | "insert" | "replace" | "remove"; at: number; text: string } | { kind: "list" };
@@ -22,10 +24,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "list" as const }) },
 );
 
+const limits = fc.constantFrom(realLimits, smallLimits);
+
 test("each version of the list is the array of its items' JSON, and stays so when items are added, changed and removed", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 400, size: "max" }), async (steps) => {
-      const document = new ListDocument();
+    fc.asyncProperty(fc.array(step, { maxLength: 400, size: "max" }), limits, async (steps, limits) => {
+      const document = new ListDocument(limits);
       const model: { listed: ListedItem; json: string }[] = [];
       const versions: { pieces: readonly ListPiece[]; text: string }[] = [];
       let version = 0;
@@ -75,6 +79,50 @@ test("each version of the list is the array of its items' JSON, and stays so whe
   );
 });
 
+test("a list is sent in pieces of about the size of a chunk, wherever its items were inserted", () => {
+  const { chunkBytes } = smallLimits;
+  const json = jsonOf(18);
+  const positions = Array.from({ length: 200 }, (_, index) => index + 1);
+  for (const order of [
+    positions,
+    positions.toReversed(),
+    positions.toSorted((one, other) => (one % 7) - (other % 7)),
+  ]) {
+    const document = new ListDocument(smallLimits);
+    for (const position of order) document.insert(position, position, json);
+    const lengths = document.pieces().map(({ bytes }) => bytes.length);
+    // The brackets are pieces, too, and the last piece of the items may be short.
+    for (const length of lengths.slice(1, -2)) {
+      expect(length).toBeGreaterThanOrEqual(chunkBytes - json.length);
+      expect(length).toBeLessThanOrEqual(2 * chunkBytes);
+    }
+    expect(lengths.length).toBeGreaterThan(10);
+  }
+  // An item that is longer than two chunks has a piece of its own.
+  const document = new ListDocument(smallLimits);
+  for (const position of [1, 2]) document.insert(position, position, jsonOf(1_000));
+  expect(document.pieces().map(({ bytes }) => bytes.length)).toEqual([1, 1_002, 1_003, 1]);
+});
+
+test("few items have a text of their own: the others are in the bytes of their chunk", () => {
+  const document = new ListDocument();
+  const items: ListedItem[] = [];
+  const own = () => items.filter(({ fresh }) => fresh !== undefined).length;
+  const add = () => items.push(document.insert(items.length + 1, items.length + 1, "{}"));
+  for (let count = 0; count < 255; count++) add();
+  // Another change of an item adds none, and neither does an item that comes for one that is removed.
+  for (const item of items) document.replace(item, 300, "{}");
+  for (const last of items.splice(-1)) document.remove(last);
+  add();
+  expect(own()).toBe(255);
+  add();
+  expect(own()).toBe(0);
+  add();
+  expect(own()).toBe(1);
+  document.pieces();
+  expect(own()).toBe(0);
+});
+
 test("if nothing has changed, the next list is the same bytes and not a copy", () => {
   const document = new ListDocument();
   const item = document.insert(1, 1, "{}");
@@ -96,16 +144,13 @@ test("a write to a large list encodes one chunk again, and shares all other byte
   expect(added[0]?.bytes.length).toBeLessThan(128 * 1024);
 });
 
-test("if a list is replaced as a whole, its memory is no longer in use", () => {
+test("if a list is dropped, its memory is no longer in use", () => {
   const list = new ItemList("as-sent");
   const change = { id: "a", position: 1, version: 1, json: jsonOf(10) };
   list.apply(change);
   const [, piece] = list.pieces();
-  const other = list.empty();
-  other.apply(change);
-  list.become(other);
+  list.discard();
   expect(piece?.block.isInUse).toBe(false);
-  expect(list.pieces()[1]?.block.isInUse).toBe(true);
 });
 
 function jsonOf(length: number): string {

@@ -1,7 +1,8 @@
 // Imitates a store on another machine. The collection has to ask the store whether there are new changes. The answers
 // take as long as the test says.
 
-import type { Batch, Bookmark, Engine, News, WholeStore } from "../../src/collection/engine.ts";
+import type { Batch, Engine, ListNames, News, StoreState, WholeList } from "../../src/collection/engine.ts";
+import type { ListKey } from "../../src/collection/list-key.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
 export class RemoteEngine implements Engine {
@@ -9,10 +10,11 @@ export class RemoteEngine implements Engine {
   hasNewsResult: false | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;
+  stateCount = 0;
   loadCount = 0;
-  /** If this is set, `pull` and `load` answer only after this promise has resolved. */
+  /** If this is set, `pull`, `state` and `load` answer only after this promise has resolved. */
   arrival: Promise<void> | undefined;
-  /** If true, `pull` says that the whole store must be loaded. */
+  /** If true, `pull` says that every list must be loaded again. */
   isFarBehind = false;
 
   hasNews(): false | Promise<boolean> {
@@ -20,18 +22,29 @@ export class RemoteEngine implements Engine {
     return this.hasNewsResult;
   }
 
-  async pull(since: Bookmark): Promise<News | undefined> {
+  async pull(since: StoreState): Promise<News | undefined> {
     this.pullCount++;
     const news = this.isFarBehind ? undefined : await this.store.pull(since);
     await this.arrival;
     return news;
   }
 
-  async load(): Promise<WholeStore> {
+  async state(): Promise<StoreState> {
+    this.stateCount++;
+    const state = await this.store.state();
+    await this.arrival;
+    return state;
+  }
+
+  async load(list: ListKey): Promise<WholeList> {
     this.loadCount++;
-    const whole = await this.store.load();
+    const whole = await this.store.load(list);
     await this.arrival;
     return whole;
+  }
+
+  names(owner: string): Promise<ListNames> {
+    return this.store.names(owner);
   }
 
   commit(batch: Batch): Promise<boolean> {

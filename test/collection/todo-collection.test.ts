@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type Batch, type Bookmark, type News, StoreError, type WholeStore } from "../../src/collection/engine.ts";
+import { type Batch, type News, StoreError, type StoreState, type WholeList } from "../../src/collection/engine.ts";
 import { realLimits } from "../../src/collection/limits.ts";
-import { TodoCollection } from "../../src/collection/todo-collection.ts";
+import { type ListKey, rootList } from "../../src/collection/list-key.ts";
+import { TodoStore } from "../../src/collection/todo-store.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { batchOf } from "../engines/batch-of.ts";
 import { liveItems } from "../engines/latest-changes.ts";
@@ -20,9 +21,9 @@ class ObservedEngine extends MemoryEngine {
 
   override async commit(batch: Batch): Promise<boolean> {
     const decide = (missed: News | undefined) => {
-      const changes = batch.decide(missed);
-      this.commits.push(changes.length);
-      return changes;
+      const plan = batch.decide(missed);
+      this.commits.push(plan.lists.reduce((count, { changes }) => count + changes.length, 0));
+      return plan;
     };
     const isStored = await super.commit({ since: batch.since, decide });
     await this.gate;
@@ -107,7 +108,7 @@ describe("batching", () => {
     ]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "not-found", "not-found", "done"]);
     expect(engine.commits).toHaveLength(1);
-    expect(listText(collection.list())).toBe(`[${item(ids.one, '"again":true')}]`);
+    expect(listText(collection.pieces())).toBe(`[${item(ids.one, '"again":true')}]`);
   });
 
   test("the collection's version is that of the last change in a commit, whichever item it belongs to", async () => {
@@ -124,24 +125,24 @@ describe("batching", () => {
 
   test("close waits for the writes already accepted", async () => {
     const engine = new ObservedEngine();
-    const collection = await TodoCollection.open(engine);
-    const write = collection.write(create(ids.one));
-    await collection.close();
+    const store = await TodoStore.open(engine);
+    const write = store.list(rootList).write(create(ids.one));
+    await store.close();
     expect(engine.commits).toEqual([1]);
     expect((await write).kind).toBe("done");
   });
 
   test("close waits for a refresh in progress before it closes the store", async () => {
     const engine = new RemoteEngine();
-    const collection = await TodoCollection.open(engine);
+    const store = await TodoStore.open(engine);
     const question = Promise.withResolvers<boolean>();
     engine.hasNewsResult = question.promise;
-    const refresh = collection.refresh();
-    const closing = collection.close();
+    const refresh = store.list(rootList).refresh();
+    const closing = store.close();
     expect(await staysPending(closing)).toBe(true);
     question.resolve(false);
     await Promise.all([refresh, closing]);
-    expect(() => collection.refresh()).toThrow("the store is closed");
+    expect(() => store.list(rootList).refresh()).toThrow("the store is closed");
   });
 });
 
@@ -167,18 +168,18 @@ describe("after a failed commit", () => {
 describe("seeding", () => {
   test("puts items into an empty collection in one commit, and does not touch one that already has items", async () => {
     const engine = new ObservedEngine();
-    const { collection } = await Service.on(engine);
+    const { store, collection } = await Service.on(engine);
     const seeds = Array.from({ length: 5_000 }, () => crypto.randomUUID()).map((id) => ({ id, json: item(id) }));
-    expect(await collection.seed(seeds)).toBe(true);
+    expect(await store.seed(seeds)).toBe(true);
     expect(engine.commits).toEqual([5_000]);
-    expect(await collection.seed([{ id: ids.one, json: item(ids.one) }])).toBe(false);
+    expect(await store.seed([{ id: ids.one, json: item(ids.one) }])).toBe(false);
     expect(collection.count).toBe(5_000);
   });
 
   test("happens once if two processes seed at the same time", async () => {
     const engine = new ObservedEngine();
     const [one, two] = [await Service.on(engine), await Service.on(engine)];
-    const seedWith = ({ collection }: Service) => collection.seed([{ id: crypto.randomUUID(), json: "{}" }]);
+    const seedWith = ({ store }: Service) => store.seed([{ id: crypto.randomUUID(), json: "{}" }]);
     expect((await Promise.all([seedWith(one), seedWith(two)])).sort()).toEqual([false, true]);
     expect(await liveItems(engine)).toHaveLength(1);
   });
@@ -194,7 +195,7 @@ class SlowEngine extends MemoryEngine {
     return this.slow && Promise.resolve(true);
   }
 
-  override async pull(since: Bookmark): Promise<News | undefined> {
+  override async pull(since: StoreState): Promise<News | undefined> {
     const news = await super.pull(since);
     if (!this.slow) return news;
     this.slow = false;
@@ -211,7 +212,7 @@ test("a pull that is overtaken by a commit does not undo the commit", async () =
   // Another process has changed the item. A reader makes this process read that change from the store. This process
   // commits another change before the read is answered.
   await engine.commit(
-    batchOf({ epoch: service.collection.epoch, version: 1 }, () => [
+    batchOf(service.store.state, () => [
       { version: 2, position: 1, id: ids.one, json: item(ids.one, '"n":2'), replaces: 1 },
     ]),
   );
@@ -261,12 +262,16 @@ class ReplacedEngine extends MemoryEngine {
     return this.isReplaced && Promise.resolve(true);
   }
 
-  override pull(since: Bookmark): Promise<News | undefined> {
+  override pull(since: StoreState): Promise<News | undefined> {
     return this.isReplaced ? this.successor.pull(since) : super.pull(since);
   }
 
-  override load(): Promise<WholeStore> {
-    return this.isReplaced ? this.successor.load() : super.load();
+  override state(): Promise<StoreState> {
+    return this.isReplaced ? this.successor.state() : super.state();
+  }
+
+  override load(list: ListKey): Promise<WholeList> {
+    return this.isReplaced ? this.successor.load(list) : super.load(list);
   }
 
   override async commit(batch: Batch): Promise<boolean> {
@@ -280,14 +285,14 @@ class ReplacedEngine extends MemoryEngine {
 test("a commit to a store that is then replaced does not show up in the new store's list", async () => {
   const engine = new ReplacedEngine();
   const service = await Service.on(engine);
-  const { epoch } = await engine.successor.load();
+  const { epoch } = await engine.successor.state();
   const creating = service.create(item(ids.one));
   await engine.committed.promise;
   engine.isReplaced = true;
   expect(await service.list()).toBe("[]");
   engine.answer.resolve();
   await creating;
-  expect(listText(service.collection.list())).toBe("[]");
+  expect(listText(service.collection.pieces())).toBe("[]");
   expect(service.collection.epoch).toBe(epoch);
 });
 
@@ -296,7 +301,8 @@ test("a write to a store that has been replaced is decided on the new store, and
   const service = await Service.on(first);
   await service.create(item(ids.one));
   first.pull = (since) => second.pull(since);
-  first.load = () => second.load();
+  first.state = () => second.state();
+  first.load = (list) => second.load(list);
   first.commit = (batch) => second.commit(batch);
   expect((await service.send("POST", "/api/todoitems/", item(ids.one))).status).toBe(201);
   expect((await liveItems(second)).map(({ version }) => version)).toEqual([1]);
@@ -324,12 +330,16 @@ describe("a write whose answer arrives after the collection has loaded another h
     readonly other = new MemoryEngine();
     onStored: (() => Promise<void> | undefined) | undefined;
 
-    override async pull(since: Bookmark): Promise<News | undefined> {
+    override async pull(since: StoreState): Promise<News | undefined> {
       return this.hasNewsResult ? this.other.pull(since) : super.pull(since);
     }
 
-    override async load(): Promise<WholeStore> {
-      return this.hasNewsResult ? this.other.load() : super.load();
+    override async state(): Promise<StoreState> {
+      return this.hasNewsResult ? this.other.state() : super.state();
+    }
+
+    override async load(list: ListKey): Promise<WholeList> {
+      return this.hasNewsResult ? this.other.load(list) : super.load(list);
     }
 
     override async commit(batch: Batch): Promise<boolean> {

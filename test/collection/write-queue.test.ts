@@ -1,21 +1,27 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { StoreError } from "../../src/collection/engine.ts";
+import { ItemList } from "../../src/collection/item-list.ts";
 import { WriteQueue, type WriteQueueOptions } from "../../src/collection/write-queue.ts";
-import type { DecidedOutcome, Write } from "../../src/collection/write-rules.ts";
+import type { AddressedWrite, DecidedOutcome } from "../../src/collection/write-rules.ts";
 import { ids, item } from "../service.ts";
 import { staysPending, turns } from "../turns.ts";
 
-const create = (json = item(ids.one)): Write => ({ kind: "create", item: { id: ids.one, json } });
-const outcomes = (writes: readonly Write[]): DecidedOutcome[] => writes.map(() => ({ kind: "not-found", epoch: "" }));
+const target = { key: "", bookmark: { epoch: "e", version: 0 }, list: new ItemList("as-sent"), isStored: true };
+const create = (json = item(ids.one)): AddressedWrite => ({
+  target,
+  write: { kind: "create", item: { id: ids.one, json } },
+});
+const outcomes = (writes: readonly AddressedWrite[]): DecidedOutcome[] =>
+  writes.map(() => ({ kind: "not-found", epoch: "" }));
 
 /** A queue that notes the size of each commit. The test decides how long a commit takes. */
 class ObservedQueue {
   readonly commits: number[] = [];
   readonly failures: string[] = [];
-  readonly queue: WriteQueue;
-  onCommit: (fill: () => readonly Write[]) => Promise<void> = async () => {};
+  readonly queue: WriteQueue<AddressedWrite>;
+  onCommit: (fill: () => readonly AddressedWrite[]) => Promise<void> = async () => {};
 
-  constructor(options: Partial<WriteQueueOptions> = {}) {
+  constructor(options: Partial<WriteQueueOptions<AddressedWrite>> = {}) {
     this.queue = new WriteQueue({
       max: 10_000,
       commit: async (fill) => {
@@ -137,23 +143,42 @@ describe("a queue", () => {
     expect(Bun.peek.status(writing)).toBe("fulfilled");
   });
 
-  test("goes on after a failed commit, and rejects each write of that commit", async () => {
+  test("hands the writes to the store in their order, deletes among them", async () => {
     const observed = new ObservedQueue();
+    const seen: AddressedWrite[] = [];
+    observed.onCommit = async (fill) => void seen.push(...fill());
+    const remove: AddressedWrite = { target, write: { kind: "delete", id: ids.one, condition: undefined } };
+    const writes = [create(), remove, create(item(ids.two))];
+    await Promise.all(writes.map((write) => observed.queue.add(write)));
+    expect(seen).toEqual(writes);
+  });
+
+  test("goes on after a failed commit, and rejects each write of that commit, but no later one", async () => {
+    const observed = new ObservedQueue();
+    const late: Promise<unknown>[] = [];
     observed.onCommit = async (fill) => {
       fill();
+      if (late.length > 0) return;
+      late.push(observed.add(1));
       throw new StoreError("the disk is full");
     };
     const failing = await Promise.allSettled([observed.queue.add(create()), observed.queue.add(create())]);
     for (const write of failing) expect(write).toMatchObject({ status: "rejected", reason: { reason: "not-stored" } });
     expect(observed.failures).toEqual(["the disk is full"]);
-    observed.onCommit = async () => {};
-    await observed.add(1);
+    await Promise.all(late);
+    expect(observed.commits).toEqual([1]);
   });
 
   test("reports a write as unknown if the store does not know whether it was stored", async () => {
     const observed = new ObservedQueue();
     observed.onCommit = () => Promise.reject(new StoreError("the answer was lost", { undecided: true }));
     await expect(observed.add(1)).rejects.toMatchObject({ reason: "unknown", undecided: true });
+  });
+
+  test("says that writes fail until a restart if the store is lost", async () => {
+    const observed = new ObservedQueue();
+    observed.onCommit = () => Promise.reject(new StoreError("the file is gone", { needsRestart: true }));
+    await expect(observed.add(1)).rejects.toMatchObject({ reason: "needs-restart", message: "the file is gone" });
   });
 
   test("passes a defect on as it is, and does not report it as an error of the store", async () => {

@@ -1,17 +1,27 @@
 import { describe, expect, test } from "bun:test";
-import type { PlannedChange } from "../../src/collection/engine.ts";
+import type { PlannedChange, StoreState } from "../../src/collection/engine.ts";
 import { ItemList } from "../../src/collection/item-list.ts";
+import { listBytes } from "../../src/collection/list-key.ts";
 import {
+  bytesLeft,
   type Condition,
   outcomeOf,
   planWrites,
+  type Room,
   type Write,
   type WriteOutcome,
+  type WriteTarget,
 } from "../../src/collection/write-rules.ts";
 import { ids, item } from "../service.ts";
 import { listText } from "./list-text.ts";
 
-const decidedOn = { epoch: "e", version: 10 };
+const bookmark = { epoch: "e", version: 10 };
+const state = (byteCount = 0): StoreState => ({ epoch: "s", clock: 20, itemCount: 1, byteCount, listsMark: 5 });
+const unlimited = Number.POSITIVE_INFINITY;
+const roomIn = (of: StoreState, bytesMax: number, ofOwner = unlimited): Room => ({
+  inStore: bytesLeft(of, bytesMax),
+  ofOwner: () => ofOwner,
+});
 const done = (version: number) => ({ kind: "done", version, kept: true }) as const;
 const holds: Condition = () => true;
 const fails: Condition = () => false;
@@ -37,16 +47,31 @@ function listAtTen(): ItemList {
   return list;
 }
 
-const plan = (...writes: Write[]) => planWrites(writes, listAtTen(), decidedOn);
+const targetOf = (list: ItemList, key = "", isStored = true): WriteTarget => ({ key, bookmark, list, isStored });
 
-describe("a list with a limit on its size", () => {
-  const fullList = (bytesMax: number) => {
-    const list = new ItemList("as-sent", bytesMax);
-    list.apply({ id: ids.one, position: 3, version: 3, json: item(ids.one, '"n":1') });
-    return list;
-  };
+/** The plan for writes to one list: its changes, and the outcomes without their epoch. */
+function planFor(target: WriteTarget, writes: readonly Write[], byteCount = 0, bytesMax = unlimited) {
+  const plan = planWrites(
+    writes.map((write) => ({ target, write })),
+    state(byteCount),
+    roomIn(state(byteCount), bytesMax),
+  );
+  const outcomes = plan.outcomes.map(({ epoch: _, ...outcome }) => outcome as WriteOutcome);
+  return { ...plan, outcomes, changes: plan.lists.flatMap(({ changes }) => changes) };
+}
+
+const plan = (...writes: Write[]) => planFor(targetOf(listAtTen()), writes);
+const outcomeFor = (write: Write, list: ItemList): WriteOutcome => {
+  const { epoch: _, ...outcome } = outcomeOf(write, targetOf(list), roomIn(state(), unlimited));
+  return outcome as WriteOutcome;
+};
+
+describe("a store with a limit on its size", () => {
+  const onlyItem = item(ids.one, '"n":1');
+  const list = new ItemList("as-sent");
+  list.apply({ id: ids.one, position: 3, version: 3, json: onlyItem });
   const outcomes = (bytesMax: number, ...writes: Write[]) =>
-    planWrites(writes, fullList(bytesMax), decidedOn).outcomes.map(({ kind }) => kind);
+    planFor(targetOf(list), writes, onlyItem.length + 1, bytesMax).outcomes.map(({ kind }) => kind);
 
   test("refuses a create for which there is no room, and an update that makes an item longer", () => {
     const longer = { ...update(ids.one), item: { id: ids.one, json: item(ids.one, '"n":100') } } as Write;
@@ -58,8 +83,7 @@ describe("a list with a limit on its size", () => {
   });
 
   test("counts the room that earlier writes of the batch take and free", () => {
-    const { byteLength } = fullList(Number.POSITIVE_INFINITY);
-    const room = byteLength + item(ids.two).length;
+    const room = list.byteLength + item(ids.two).length;
     expect(outcomes(room, create(ids.two), create(ids.three))).toEqual(["done", "store-full"]);
     expect(outcomes(room, create(ids.two), remove(ids.two), create(ids.three))).toEqual(["done", "done", "done"]);
   });
@@ -96,7 +120,7 @@ describe("a single write", () => {
       const { outcomes, changes } = plan(write);
       expect(outcomes).toEqual([outcome]);
       expect(changes).toEqual(change === undefined ? [] : [change]);
-      expect(outcomeOf(write, listAtTen(), decidedOn.version)).toEqual(outcome);
+      expect(outcomeFor(write, listAtTen())).toEqual(outcome);
     });
   }
 
@@ -109,8 +133,8 @@ describe("a single write", () => {
   test("finds its item whatever the case of the ID", () => {
     const list = new ItemList("as-sent");
     list.apply({ id: ids.mixedCase.toLowerCase(), position: 1, version: 1, json: item(ids.mixedCase) });
-    expect(outcomeOf(create(ids.mixedCase.toUpperCase()), list, 1)).toEqual({ kind: "id-in-use" });
-    expect(outcomeOf(remove(ids.mixedCase.toUpperCase()), list, 1)).toEqual(done(2));
+    expect(outcomeFor(create(ids.mixedCase.toUpperCase()), list)).toEqual({ kind: "id-in-use" });
+    expect(outcomeFor(remove(ids.mixedCase.toUpperCase()), list)).toEqual(done(11));
   });
 
   test("returns the current item, with names as this instance spells them, if its condition fails", () => {
@@ -120,9 +144,9 @@ describe("a single write", () => {
       kind: "condition-failed",
       current: { version, json: `{"id":"${id}","name":"x"}` },
     });
-    expect(outcomeOf(update(ids.one, fails), list, 1)).toEqual(failed(1, ids.one));
-    const { outcomes } = planWrites([create(ids.two), update(ids.two, fails)], list, { epoch: "e", version: 1 });
-    expect(outcomes[1]).toEqual(failed(2, ids.two));
+    expect(outcomeFor(update(ids.one, fails), list)).toEqual(failed(1, ids.one));
+    const { outcomes } = planFor(targetOf(list), [create(ids.two), update(ids.two, fails)]);
+    expect(outcomes[1]).toEqual(failed(11, ids.two));
   });
 });
 
@@ -170,7 +194,65 @@ describe("a batch of writes", () => {
   test("leaves the list as it is", () => {
     const list = listAtTen();
     const before = listText(list.pieces());
-    planWrites([create(ids.two), remove(ids.one)], list, decidedOn);
+    planFor(targetOf(list), [create(ids.two), remove(ids.one)]);
     expect(listText(list.pieces())).toBe(before);
+  });
+});
+
+describe("a batch of writes to several lists", () => {
+  const [one, two] = [targetOf(listAtTen()), targetOf(new ItemList("as-sent"), "work", false)];
+  const planBoth = (bytesMax = unlimited) =>
+    planWrites(
+      [
+        { target: one, write: remove(ids.one) },
+        { target: two, write: create(ids.one) },
+        { target: two, write: create(ids.two) },
+        { target: two, write: remove(ids.one) },
+      ],
+      state(item(ids.one, '"n":1').length + 1),
+      roomIn(state(item(ids.one, '"n":1').length + 1), bytesMax),
+    );
+
+  test("decides each list by itself, and counts for the store", () => {
+    const { lists, outcomes, state: after } = planBoth();
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "done", "done"]);
+    expect(lists.map(({ list, changes }) => [list, changes.map(({ version }) => version)])).toEqual([
+      ["", [11]],
+      ["work", [12, 13]],
+    ]);
+    const byteCount = item(ids.two).length + 1 + listBytes("work");
+    expect(after).toEqual({ epoch: "s", clock: 23, itemCount: 1, byteCount, listsMark: 23 });
+  });
+
+  test("says which lists get their first item or lose their last one, and leaves the mark if none does", () => {
+    expect(planBoth().lists.map(({ hasItems }) => hasItems)).toEqual([false, true]);
+    const { lists, state: after } = plan(update(ids.one));
+    expect(lists.map(({ hasItems }) => hasItems)).toEqual([undefined]);
+    expect(after.listsMark).toBe(5);
+  });
+
+  test("needs room for the row of a new list", () => {
+    const room = item(ids.one).length + listBytes("work");
+    const kinds = (bytesMax: number) =>
+      planWrites([{ target: two, write: create(ids.one) }], state(), roomIn(state(), bytesMax)).outcomes.map(
+        ({ kind }) => kind,
+      );
+    expect(kinds(room + 2)).toEqual(["done"]);
+    expect(kinds(room + 1)).toEqual(["store-full"]);
+    expect(bytesLeft(state(), 10)).toBe(8);
+  });
+
+  test("counts for their owner, whose room may be less than that of the store", () => {
+    const [first, second, others] = ["one\nann", "two\nann", "one\nbob"].map((key) =>
+      targetOf(new ItemList("as-sent"), key),
+    ) as [WriteTarget, WriteTarget, WriteTarget];
+    const writes = [first, second, others].map((target) => ({ target, write: create(ids.one) }));
+    const room = { ...roomIn(state(), unlimited), ofOwner: () => item(ids.one).length };
+    const { outcomes, lists } = planWrites(writes, state(), room);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "owner-full", "done"]);
+    expect(lists.map(({ growth }) => growth)).toEqual([item(ids.one).length + 1, item(ids.one).length + 1]);
+    expect(planWrites(writes.slice(0, 1), state(), roomIn(state(), 5, 4)).outcomes).toMatchObject([
+      { kind: "store-full" },
+    ]);
   });
 });

@@ -1,12 +1,14 @@
 // How commands find their service and sign in, and what they say if that fails.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeFailure } from "../../src/commands/command-line/failure.ts";
 import { parseServer } from "../../src/commands/service/server-address.ts";
+import { TestProvider } from "../credentials/test-provider.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { Program } from "../program.ts";
+import { eventually } from "../eventually.ts";
+import { Program, programCommand, programEnvironment } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine, runHere } from "./command-line.ts";
 
@@ -55,6 +57,45 @@ describe("a service with credentials and HTTPS", () => {
     expect(await list([...server, "--ca", path("nosuch")], credentials)).toMatchObject({ exitCode: 1 });
   });
 
+  test("watch goes on if its user's line has changed, and does not call the service unreachable", async () => {
+    const environment = { ...home, TODOITEMS_SERVER: service.origin, TODOITEMS_USER: "ann" };
+    const watching = Bun.spawn([...programCommand(), "watch"], {
+      env: programEnvironment({ ...environment, TODOITEMS_PASSWORD: "secret words" }),
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    let remarks = "";
+    const reading = (async () => {
+      for await (const text of watching.stderr.pipeThrough(new TextDecoderStream())) remarks += text;
+    })();
+    const connections = () => remarks.split("Connected.").length - 1;
+    await eventually(() => connections() === 1);
+    // The feeds of those whose line has changed end. This is the same password with another hash.
+    const line = `ann:${await Bun.password.hash("secret words", "argon2id")}`;
+    writeFileSync(path("users"), readFileSync(path("users"), "utf8").replace(/^ann:.*$/m, line));
+    await eventually(() => connections() === 2);
+    watching.kill("SIGINT");
+    await reading;
+    expect(remarks).toContain("warning: The connection has ended. Trying again in 1 s");
+    expect(remarks).not.toContain("cannot be reached");
+  });
+
+  test("the port of HTTPS without https:// before it is met with the whole address", async () => {
+    const { port } = new URL(service.origins[1] ?? "");
+    expect(await list(["--server", port])).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(`If this is a port for HTTPS: --server https://127.0.0.1:${port}/`),
+    });
+  });
+
+  test("the port of HTTP with https:// before it is met with the whole address", async () => {
+    const { port } = new URL(service.origin);
+    expect(await list(["--server", `https://localhost:${port}`])).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining(`If this is a port for plain HTTP: --server http://localhost:${port}/`),
+    });
+  });
+
   test("a wrong password gives exit code 1, a missing one 2, and both messages say what to do", async () => {
     const server = { TODOITEMS_SERVER: service.origin };
     expect(await list([], server)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--user NAME") });
@@ -81,6 +122,14 @@ test("an address may be a URL, a host with a port, or a port of this machine", (
   ] as const)
     expect(parseServer(text).href).toBe(url);
   for (const text of ["ftp://x", "http://", "99999"]) expect(() => parseServer(text)).toThrow(text);
+});
+
+test("a service that wants the ID in another place is met with the flag for it", async () => {
+  const service = await CommandLine.start("--forms", "a");
+  const [inBody, inPath] = [await service.run(["add", "Milk"]), await service.run(["add", "Milk", "--form", "a"])];
+  await service.dispose();
+  expect(inBody).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Try again with --form a.") });
+  expect(inPath).toMatchObject({ exitCode: 0 });
 });
 
 test("a service that is not there gives exit code 3, and the message says how to start it", async () => {
@@ -149,4 +198,23 @@ describe("a hostile or foreign server", () => {
         stderr: expect.stringContaining(message),
       });
     });
+});
+
+test("a token comes from the environment only", async () => {
+  const provider = await TestProvider.start();
+  const service = await Program.start({
+    args: [
+      ...["--port", "0", "--store", "memory:", "--lists", "user"],
+      ...["--token-issuer", provider.issuer, "--token-audience", provider.audience],
+    ],
+  });
+  try {
+    const run = (token: string) =>
+      runHere(["lists"], { environment: { TODOITEMS_SERVER: service.origin, TODOITEMS_TOKEN: token } });
+    expect(await run(await provider.sign("ann"))).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await run("x.y.z")).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("TODOITEMS_TOKEN") });
+  } finally {
+    await service.stop("SIGKILL");
+    await provider.stop();
+  }
 });

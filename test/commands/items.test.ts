@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { eventually } from "../eventually.ts";
-import { programCommand, programEnvironment } from "../program.ts";
+import { programCommand, programEnvironment, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -144,6 +144,16 @@ describe("an ID", () => {
   });
 });
 
+test("show, which never changes anything, does not say that it changed nothing", async () => {
+  for (const words of [
+    ["show", "nosuch"],
+    ["help", "show"],
+  ]) {
+    const { stdout, stderr } = await commandLine.run(words);
+    expect(stdout + stderr).not.toContain("change");
+  }
+});
+
 test("show prints every field, and keeps the quotes of a text that would look like another value", async () => {
   await commandLine.store(item(ids.one, '"Name":"a\\u202eb","n":1.50,"text":"1.50","deep":{"a":[1]}'));
   expect(await run("show", "1111")).toBe(
@@ -215,12 +225,21 @@ describe("edit", () => {
     expect((await edit("true")).stderr).toContain("nothing was changed");
   });
 
+  test("without flags, an editor and a terminal, it is refused with the flags", async () => {
+    await commandLine.store(item(ids.one));
+    const environment = { ...commandLine.environment, VISUAL: "", EDITOR: "" };
+    expect(await runProgram("edit", { args: ["1111"], environment })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("--name, --notes or --field"),
+    });
+  });
+
   test("a text that cannot be stored stays in a file that the message names, and the item as it was", async () => {
     await commandLine.store(item(ids.one, '"Name":"milk"'));
     for (const [editor, reason] of [
       ["sed -i s/}//", "The text is not a JSON object"],
       [`sed -i s/${ids.one}/${ids.two}/`, "The ID of an item cannot be changed"],
-      ["sed -i s/milk/bread/ nosuchfile", "failed with exit code"],
+      ["false", "failed with exit code"],
       [script(`printf '{"ID":"%s","Name":"\\377"}' ${ids.one} > "$1"`), "The text is not a JSON object"],
     ] as const) {
       const { exitCode, stderr } = await edit(editor);

@@ -12,7 +12,7 @@ import { CommandLine } from "./command-line.ts";
 
 let commandLine: CommandLine;
 beforeAll(async () => {
-  commandLine = await CommandLine.start();
+  commandLine = await CommandLine.start("--lists", "many");
   await commandLine.store(item("3f2a0000-0000-4000-8000-000000000000", '"Name":"Buy milk"'));
   await commandLine.store(item(ids.one, '"Name":"Water the plants"'));
   writeFileSync(commandLine.path("users.txt"), `ann:${await Bun.password.hash("secret words")}\n`, { mode: 0o600 });

@@ -134,7 +134,11 @@ describe("import", () => {
       'one.json is not a list of items: expected an array of objects at the beginning, found "{\\"Name\\":',
     ],
     ["broken.json", '[{"Name":"milk"},{"Name":}]', "broken.json, item 2: "],
-    ["broken.ndjson", '{"a":1}\n\n{"a"}\n', "broken.ndjson, line 3: "],
+    [
+      "broken.ndjson",
+      '{"a":1}\n\n{"a"}\n',
+      "broken.ndjson, line 3: The document is not valid JSON: expected a colon at column 5, ",
+    ],
     ["latin.csv", new Uint8Array([0x4e, 0x0a, 0xff]), "latin.csv is not UTF-8 text"],
     ["more.csv", "Name,Notes\na,b\nc,d,e\n", "more.csv, row 3: the first row has no name for cell 3"],
     ["nameless.csv", "Name,,Notes\na,b,c\n", "nameless.csv, row 2: the first row has no name for cell 2"],

@@ -52,14 +52,18 @@ describe("todoitems user", () => {
     expect(await user("list")).toMatchObject({ exitCode: 0, stdout: "Zoë\nann\n" });
     const [, hash = ""] = /^ann:(.*)$/m.exec(readFileSync(users, "utf8")) ?? [];
     expect(await Bun.password.verify("other words", hash)).toBe(true);
-    expect(await user("remove", "ann")).toMatchObject({ exitCode: 0, stdout: `Removed user ann from ${users}\n` });
+    expect(await user("remove", "ann")).toMatchObject({
+      exitCode: 0,
+      stdout: `Removed user ann from ${users}\n`,
+      stderr: expect.stringContaining("lists remove ann --store STORE"),
+    });
     expect(await user("remove", "ann")).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no user ann") });
     expect(await user("list")).toMatchObject({ stdout: "Zoë\n" });
   });
 
   test("refuses an empty password and one that is not UTF-8, and replaces a weak hash", async () => {
     writeFileSync(users, "ann:{SHA}weak\n");
-    for (const input of [new Uint8Array([0xff, 0x0a]), "\n"])
+    for (const input of [new Uint8Array([0xff, 0x0a]), "\n", ""])
       expect(await add("bob", input)).toMatchObject({
         exitCode: 1,
         stderr: expect.stringContaining("is empty, or not"),
@@ -75,7 +79,8 @@ describe("todoitems user", () => {
     [["list", "ann"], 2, "list takes no name"],
     [["add", "ann", "password"], 2, "Unexpected argument"],
     [["add", "ann", "--password", "x"], 2, "--password"],
-    [["add", "a:b"], 2, "A name must not contain a colon"],
+    [["add", "a:b"], 2, "must not contain a colon"],
+    [["add", ""], 2, "A name must not be empty"],
     [["remove", "ann"], 1, "there is no such file"],
     [["add", "ann", "--users", "/nosuch/users"], 1, "there is no folder /nosuch"],
   ] as const)

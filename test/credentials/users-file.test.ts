@@ -57,6 +57,8 @@ describe("the users file", () => {
   test("a users file with a malformed line or a duplicate user is refused, and the error names the line", () => {
     expect(() => parseUsers("ann", "users")).toThrow("users, line 1: expected NAME:HASH");
     expect(() => parseUsers(`:${bcrypt}`, "users")).toThrow("users, line 1: expected NAME:HASH");
+    for (const name of ["a\tb", "a\rb", "a\0"])
+      expect(() => parseUsers(`${name}:${bcrypt}`, "users")).toThrow("users, line 1: the name has a control character");
     expect(() => parseUsers(`ann:${bcrypt}\nann:${bcrypt}`, "users")).toThrow("users, line 2: ann is there twice");
   });
 

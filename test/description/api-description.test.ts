@@ -20,7 +20,7 @@ import type { HttpRequest } from "../../src/wire/message.ts";
 import { responseOf } from "./described-answers.ts";
 import { mismatches } from "./schema.ts";
 
-const instance: DescribedInstance = { forms: "both", auth: "off", fieldNames: "as-sent" };
+const instance: DescribedInstance = { forms: "both", auth: "off", fieldNames: "as-sent", lists: "one" };
 const describeWith = (changes: Partial<DescribedInstance> = {}) => describeApi({ ...instance, ...changes }, "/");
 const forms = ["both", "a", "b"] as const;
 const everyDescription = forms.flatMap((form) =>
@@ -200,12 +200,29 @@ describe("the description", () => {
     expect(describeWith().components["securitySchemes"]).toBeUndefined();
   });
 
+  test("an instance with one list leaves out lists, and others describe the address of each", () => {
+    const one = describeApi(instance, "http://127.0.0.1:5000");
+    expect(one["servers"]).toMatchObject([{ url: "http://127.0.0.1:5000" }]);
+    expect(Object.keys(one.paths)).not.toContain("/lists");
+    expect(one.components["schemas"]).not.toHaveProperty("ListNames");
+    for (const [address, url] of [
+      ["http://127.0.0.1:5000", "http://127.0.0.1:5000/lists/{list}"],
+      ["/", "/lists/{list}"],
+    ] as const) {
+      const many = describeApi({ ...instance, lists: "many" }, address);
+      expect(many["servers"]).toMatchObject([{ url: address }, { url, variables: { list: { default: "work" } } }]);
+      expect(Object.keys(many.paths)).toContain("/lists");
+    }
+  });
+
   test("nothing but the address differs for an instance that offers everything", () => {
     const plain = (description: ApiDescription) =>
       JSON.parse(JSON.stringify(description), (name, value) =>
         ["security", "x-codeSamples", "servers"].includes(name) ? undefined : value,
       );
-    expect(plain(describeWith({ auth: "all" }))).toEqual(plain(completeDescription));
+    expect(
+      plain(describeWith({ auth: "all", lists: "many", users: "users.txt", tokenIssuer: "https://login.example" })),
+    ).toEqual(plain(completeDescription));
   });
 
   test("the schemas, examples and code of an instance with camelCase have id, name, notes and done", () => {

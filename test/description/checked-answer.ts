@@ -1,5 +1,5 @@
 // Compares every response that a test gets with the API's description. Throws if the response is not described.
-// Why: docs/decisions/0069-held-to-the-description.md
+// Why: docs/decisions/0069-one-description.md
 
 import { completeDescription } from "../../src/description/api-description.ts";
 import type { App } from "../../src/http/app.ts";

@@ -6,13 +6,19 @@ import { join } from "node:path";
 import type { ApiDescription, Operation } from "../../src/description/api-description.ts";
 import { exampleFiles, samplesOf } from "../../src/description/code-samples.ts";
 import { bunCommand } from "../bun-command.ts";
+import { TestProvider } from "../credentials/test-provider.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { Program, projectFolder, runProgram } from "../program.ts";
 
 const folder = temporaryFolder();
+const provider = await TestProvider.start();
+let token = "";
 let program: Program;
 afterEach(() => program.stop());
-afterAll(() => folder.dispose());
+afterAll(async () => {
+  folder.dispose();
+  await provider.stop();
+});
 
 const id = "54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90";
 type Sample = Operation["x-codeSamples"][number];
@@ -29,6 +35,7 @@ async function commandOf({ lang, source }: Sample): Promise<string[]> {
   const code = source
     .replace("todoitems-client", join(projectFolder, "src/client/index.ts"))
     .replaceAll("PASSWORD", "long enough")
+    .replaceAll("TOKEN", token)
     .replaceAll("-u NAME", "-u 'NAME:long enough'");
   if (lang === "Shell") return ["bash", "-c", code.replaceAll(/^curl/gm, "curl -sS --fail-with-body")];
   const file = join(folder.path, `${Bun.hash(code)}.ts`);
@@ -39,7 +46,14 @@ async function commandOf({ lang, source }: Sample): Promise<string[]> {
 async function usersFlags(): Promise<string[]> {
   const users = join(folder.path, "users.txt");
   await runProgram("user", { args: ["add", "NAME", "--users", users], input: "long enough\n" });
+  headers.Authorization = `Basic ${btoa("NAME:long enough")}`;
   return ["--auth", "all", "--users", users];
+}
+
+async function tokenFlags(): Promise<string[]> {
+  token = await provider.sign("ann");
+  headers.Authorization = `Bearer ${token}`;
+  return ["--auth", "all", "--token-issuer", provider.issuer, "--token-audience", provider.audience];
 }
 
 interface Effect {
@@ -63,7 +77,7 @@ const effects: Readonly<Record<string, Effect>> = {
   isReady: { prints: /200/ },
 };
 
-const headers = { Authorization: `Basic ${btoa("NAME:long enough")}`, "Content-Type": "application/json" };
+const headers = { Authorization: "", "Content-Type": "application/json" };
 const item = { ID: id, Name: "Buy milk", Notes: "two litres", Done: false };
 
 /** The items of the list, with their names in PascalCase. */
@@ -88,11 +102,12 @@ async function runSample(sample: Sample): Promise<string> {
 }
 
 test.each([
-  ["both forms", undefined, []],
-  ["form A, in camelCase, with credentials", "a", ["--field-names", "camel"]],
-  ["form B, with credentials", "b", []],
+  ["both forms", undefined, async () => []],
+  ["form A, in camelCase, with credentials", "a", async () => ["--field-names", "camel", ...(await usersFlags())]],
+  ["form B, with credentials", "b", usersFlags],
+  ["form B, with tokens only", "b", tokenFlags],
 ])("every sample of an instance with %s does what its operation says", async (_, form, flags) => {
-  const operations = await start(...flags, ...(form === undefined ? [] : ["--forms", form, ...(await usersFlags())]));
+  const operations = await start(...(await flags()), ...(form === undefined ? [] : ["--forms", form]));
   for (const { operationId, "x-codeSamples": samples } of operations) {
     const { needsItem = false, prints, changes } = effects[operationId] ?? {};
     // The samples that follow the changes never end. The next test is about them.

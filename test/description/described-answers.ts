@@ -38,8 +38,9 @@ export function differences(description: ApiDescription, answer: SeenAnswer): st
   if (answer.method === "OPTIONS" && answer.status === 204) return [];
   if (answer.status === 405 && !answer.headers.has("allow")) return ["405 without an Allow header"];
   // The description has the operations of every kind of instance. The instance that answered may offer fewer, so it may
-  // answer a described operation with 405.
-  if (!operation || answer.status === 405) {
+  // answer a described operation with 405, and it may have one list only.
+  const hasOneList = /^\/lists(?:\/|$)/i.test(answer.path) && (answer.body?.includes('"RouteNotFound"') ?? false);
+  if (!operation || answer.status === 405 || hasOneList) {
     if (pathItem && ![404, 405].includes(answer.status) && !isRefusal(operation, answer))
       return [`${answer.method} ${path} is not described`];
     return mediaType === "application/problem+json" ? bodyDifferences({ $ref: "Problem" }, answer, schemas) : [];
@@ -109,9 +110,21 @@ function bodyDifferences(schema: Part, { method, body }: SeenAnswer, schemas: Pa
 
 /** The path as the description names it. */
 function templateOf({ path, headers }: SeenAnswer): string | undefined {
-  const plain = path.toLowerCase().replace(/\/$/, "");
+  // The paths of a list are described once, below the address of any list. What is no name of a list is no route.
+  const plain = decoded(path)
+    .toLowerCase()
+    .replace(/\/$/, "")
+    .replace(/^\/lists\/(?!api\/)[a-z0-9][a-z0-9._-]{0,63}(?=\/)/, "");
   if (plain === "/api" || plain === "/api/todoitems") return "/api/todoitems";
   if (/^\/api\/todoitems\/[^/]+$/.test(plain)) return "/api/todoitems/{id}";
   if (plain !== "/changes") return plain;
   return headers.get("content-type")?.startsWith("text/event-stream") ? "/changes/events" : "/changes/delta";
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }

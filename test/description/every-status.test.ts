@@ -2,12 +2,16 @@
 // without limits. Compares the texts of the problems with the examples. What cannot be provoked is named here.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { UnsecuredJWT } from "jose";
 import { type Engine, StoreError } from "../../src/collection/engine.ts";
+import { KeysUnavailableError } from "../../src/credentials/provider-keys.ts";
+import { TokenVerifier } from "../../src/credentials/token-verifier.ts";
 import { completeDescription, type Operation } from "../../src/description/api-description.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { AllowedHosts } from "../../src/http/allowed-hosts.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
+import { BearerAuth } from "../../src/http/bearer-auth.ts";
 import { RateLimiter } from "../../src/http/rate-limiter.ts";
 import { type ListenOptions, listen, type RunningServer } from "../../src/wire/listen.ts";
 import { SharedLimit } from "../../src/wire/shared-limit.ts";
@@ -71,8 +75,8 @@ interface Start extends ServiceOptions, Partial<ListenOptions> {
 }
 
 async function start({ engine = new MemoryEngine(), seeded = true, ...options }: Start = {}): Promise<number> {
-  const service = await Service.on(engine, options);
-  if (seeded) await service.collection.seed([{ id: ids.one, json: item(ids.one) }]);
+  const service = await Service.on(engine, { lists: "many", ...options });
+  if (seeded) await service.store.seed([{ id: ids.one, json: item(ids.one) }]);
   const server = listen(service.app, { ...listenOptions, ...options });
   servers.push(server);
   return server.port;
@@ -164,6 +168,25 @@ async function provokeFailure(failure: Error, which: (operation: DescribedOperat
   for (const operation of operations.filter(which)) await send(port, operation);
 }
 
+const tokenSettings = { issuer: "https://login.example", audience: "todo" };
+const unverifiable = new UnsecuredJWT({ sub: "ann" })
+  .setIssuer(tokenSettings.issuer)
+  .setAudience(tokenSettings.audience)
+  .setExpirationTime("1h")
+  .encode()
+  .replace(/$/, "c2lnbmF0dXJl")
+  // Only the claims matter here, because there is no key to verify the signature with.
+  .replace(/^[^.]*/, btoa('{"alg":"ES256"}').replaceAll("=", ""));
+
+/** Checks tokens while the identity provider is away. */
+function withoutKeys(): Access {
+  const find = async () => {
+    throw new KeysUnavailableError();
+  };
+  const verifier = new TokenVerifier(tokenSettings, { find, renew: async () => false });
+  return new Access({ mode: "all", tokens: new BearerAuth(verifier) });
+}
+
 beforeAll(async () => {
   await provoke(any, {});
   await provoke(any, {}, { seeded: false });
@@ -181,6 +204,7 @@ beforeAll(async () => {
   const rate = () => new RateLimiter({ burst: 0, perSecond: 1 });
   await provoke(any, {}, { access: new Access({ rate: rate() }) });
   await provoke(any, {}, { access: new Access({ mode: "all", auth: new BasicAuth(new Map()) }) });
+  await provoke(any, { headers: { Authorization: `Bearer ${unverifiable}` } }, { access: withoutKeys() });
   await provoke(any, { headers: { Host: "app.example" } }, { hosts: new AllowedHosts([]) });
   await provoke(
     isWrite,
@@ -202,7 +226,7 @@ beforeAll(async () => {
   busy.close();
   // No operation matches these requests.
   const unmatched = { operationId: "none", hasBody: false, responses: {} };
-  await send(await start(), { ...unmatched, method: "GET", path: "/nowhere" });
+  await send(await start({ lists: "one" }), { ...unmatched, method: "GET", path: "/nowhere" });
   await send(await start(), { ...unmatched, method: "PATCH", path: "/api/todoitems" });
   // The service fails during these requests.
   await provokeFailure(new StoreError("away"), any);

@@ -10,7 +10,7 @@ import { demandsOf, promisesOf } from "./promises.ts";
 
 const file = join(import.meta.dir, "promises.txt");
 const readKnown = () => readFileSync(file, "utf8").trimEnd().split("\n");
-const description = describeApi({ forms: "both", auth: "off", fieldNames: "as-sent" }, "/");
+const description = describeApi({ forms: "both", auth: "off", fieldNames: "as-sent", lists: "many" }, "/");
 const promises = promisesOf(description);
 if (process.env["UPDATE_PROMISES"])
   writeFileSync(file, `${[...new Set([...readKnown(), ...promises])].sort().join("\n")}\n`);

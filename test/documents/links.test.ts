@@ -35,7 +35,7 @@ describe("the documents", () => {
     expect(bare).toEqual([]);
   });
 
-  test.skipIf(Bun.which("git") === null)("git ignores every store and backup that the documents name", () => {
+  test.skipIf(Bun.which("git") === null)("git ignores every store, backup and secret that the documents name", () => {
     const folder = temporaryFolder();
     copyFileSync(join(projectFolder, ".gitignore"), join(folder.path, ".gitignore"));
     const git = (...args: string[]) => Bun.spawnSync(["git", ...args], { cwd: folder.path }).stdout.toString();
@@ -43,6 +43,7 @@ describe("the documents", () => {
     const made = documents.flatMap(
       (document) => readDocument(document).match(/(?<![\w/.])[\w-]+\.db(?:[.-][\w-]+)*/g) ?? [],
     );
+    made.push("users.txt", "token.txt", "provider.mjs");
     const ignored = git("check-ignore", ...made).split("\n");
     folder.dispose();
     expect(made).toContain("evening.db");

@@ -1,8 +1,9 @@
 // Tests the contract of src/collection/engine.ts on every engine.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Bookmark, Change, Engine, PlannedChange, Version } from "../../src/collection/engine.ts";
-import { batchOf } from "./batch-of.ts";
+import type { Change, Engine, PlannedChange, StoreState, Version } from "../../src/collection/engine.ts";
+import { rootList } from "../../src/collection/list-key.ts";
+import { batchOf, stateAfter } from "./batch-of.ts";
 import { engineKinds, type TestStore } from "./engine-kinds.ts";
 import { latest, liveItems, readWhole, stored } from "./latest-changes.ts";
 
@@ -31,13 +32,15 @@ for (const kind of engineKinds) {
     const { tombstonesMax } = kind.limits;
     let store: TestStore;
     let engine: Engine;
-    let bookmark: Bookmark;
+    let state: StoreState;
+    /** The version that the root list has reached. */
+    let version: Version;
 
     beforeEach(async () => {
       store = await kind.createStore();
       engine = await store.open();
-      const { epoch, version } = await readWhole(await engine.load());
-      bookmark = { epoch, version };
+      state = await engine.state();
+      version = 0;
     });
 
     afterEach(async () => {
@@ -46,20 +49,22 @@ for (const kind of engineKinds) {
     });
 
     async function commit(...changes: PlannedChange[]): Promise<void> {
-      expect(await engine.commit(batchOf(bookmark, () => changes))).toBe(true);
-      bookmark = { epoch: bookmark.epoch, version: changes.at(-1)?.version ?? bookmark.version };
+      expect(await engine.commit(batchOf(state, () => changes))).toBe(true);
+      state = stateAfter(state, changes);
+      version = changes.at(-1)?.version ?? version;
     }
 
     test("starts with an epoch, version 0 and no items", async () => {
-      const whole = await readWhole(await engine.load());
-      expect(whole).toMatchObject({ version: 0, prunedThrough: 0, changes: [] });
-      expect(whole.epoch).toMatch(/^[0-9a-f]{16}$/);
+      expect(state).toMatchObject({ clock: 0, itemCount: 0, byteCount: 0 });
+      expect(state.epoch).toMatch(/^[0-9a-f]{16}$/);
+      const whole = await readWhole(await engine.load(rootList));
+      expect(whole).toMatchObject({ storeEpoch: state.epoch, version: 0, prunedThrough: 0, changes: [] });
     });
 
     test("gives every store an epoch of its own", async () => {
       const other = await kind.createStore();
       const otherEngine = await other.open();
-      expect((await readWhole(await otherEngine.load())).epoch).not.toBe(bookmark.epoch);
+      expect((await otherEngine.state()).epoch).not.toBe(state.epoch);
       await otherEngine.close();
       await other.dispose();
     });
@@ -68,22 +73,22 @@ for (const kind of engineKinds) {
       const [one, two, three] = [created(1), created(2), created(3)];
       await commit(one, two, three);
       await commit(updated(4, one), deleted(5, two));
-      const whole = await readWhole(await engine.load());
+      const whole = await readWhole(await engine.load(rootList));
       expect(whole.version).toBe(5);
       expect(whole.changes.map(stored)).toEqual([stored(three), stored(updated(4, one)), stored(deleted(5, two))]);
     });
 
-    test("pulls nothing if nobody else has committed, and says if a bookmark is of another history", async () => {
+    test("pulls nothing if nobody else has committed, and says if a state is of another history", async () => {
       await commit(created(1), created(2));
-      expect(latest(await engine.pull(bookmark))).toEqual([]);
-      expect(await engine.pull({ epoch: "another", version: 2 })).toBeUndefined();
+      expect(latest(await engine.pull(state))).toEqual([]);
+      expect(await engine.pull({ ...state, epoch: "another" })).toBeUndefined();
     });
 
     test("decides a batch on the newest state, and tells it what was missed", async () => {
-      const before = bookmark;
+      const before = state;
       await commit(created(1));
       await engine.commit(
-        batchOf(bookmark, (news) => {
+        batchOf(state, (news) => {
           expect(news).toBeUndefined();
           return [];
         }),
@@ -104,12 +109,12 @@ for (const kind of engineKinds) {
       await commit(created(1));
       const failure = new Error("a defect in the batch");
       const attempt = engine.commit(
-        batchOf(bookmark, () => {
+        batchOf(state, () => {
           throw failure;
         }),
       );
       await expect(attempt).rejects.toBe(failure);
-      expect((await readWhole(await engine.load())).version).toBe(1);
+      expect((await readWhole(await engine.load(rootList))).version).toBe(1);
       await commit(created(2));
       expect(await liveItems(engine)).toHaveLength(2);
     });
@@ -117,6 +122,64 @@ for (const kind of engineKinds) {
     test("does not count its own commits as news", async () => {
       await commit(created(1));
       expect(await engine.hasNews()).toBe(false);
+    });
+
+    test("keeps the lists apart, and says which of them have items", async () => {
+      const inList = async (list: string, hasItems: boolean | undefined, ...changes: PlannedChange[]) => {
+        const { lists, state: after } = batchOf(state, () => changes, list).decide(undefined);
+        const next = { ...after, itemCount: 3, byteCount: 40, listsMark: after.clock };
+        const plan = { lists: lists.map((planned) => ({ ...planned, hasItems })), state: next };
+        expect(await engine.commit({ since: state, decide: () => plan })).toBe(true);
+        state = next;
+      };
+      await inList("work", true, created(1), created(2));
+      await inList("home\nann", true, created(1, '{"home":1}'));
+      await inList("work", undefined, deleted(3, created(1)));
+      const work = await readWhole(await engine.load("work"));
+      expect(work).toMatchObject({ isStored: true, version: 3 });
+      expect(work.changes.map(stored)).toEqual([stored(created(2)), stored(deleted(3, created(1)))]);
+      expect(await liveItems(engine, "home\nann")).toMatchObject([{ id: "id-1", json: '{"home":1}' }]);
+      expect(await readWhole(await engine.load("Work"))).toMatchObject({ isStored: false, version: 0, changes: [] });
+      expect(await liveItems(engine)).toEqual([]);
+      expect(await engine.names("")).toEqual({ listsMark: state.listsMark, names: ["work"] });
+      expect(await engine.names("ann")).toMatchObject({ names: ["home"] });
+      await inList("work", false, deleted(4, created(2)));
+      expect(await engine.names("")).toMatchObject({ names: [] });
+      expect(await engine.state()).toEqual(state);
+    });
+
+    test("drops the tombstones of all lists in the order of the deletions, and each list knows it", async () => {
+      const count = Math.min(tombstonesMax, 1_000);
+      for (const list of ["one", "two"]) {
+        const items = Array.from({ length: count }, (_, index) => created(1 + index));
+        const gone = items.map((item, index) => deleted(1 + count + index, item));
+        for (const changes of [items, gone]) {
+          expect(await engine.commit(batchOf(state, () => changes, list))).toBe(true);
+          state = stateAfter(state, changes);
+        }
+      }
+      await deleteMany();
+      const [one, two] = [await readWhole(await engine.load("one")), await readWhole(await engine.load("two"))];
+      expect(one).toMatchObject({ version: 2 * count, prunedThrough: 2 * count, changes: [] });
+      expect(two).toMatchObject({ version: 2 * count, prunedThrough: 2 * count, changes: [] });
+    });
+
+    test("knows the version of a list whose newest tombstone is dropped while the list is read", async () => {
+      const items = Array.from({ length: 10 }, (_, index) => created(1 + index));
+      for (const changes of [items, [deleted(11, created(10))]]) {
+        expect(await engine.commit(batchOf(state, () => changes, "long"))).toBe(true);
+        state = stateAfter(state, changes);
+      }
+      const whole = await engine.load("long");
+      const pages = (async function* () {
+        let isFirst = true;
+        for await (const page of whole.pages) {
+          yield page;
+          if (isFirst) await deleteMany();
+          isFirst = false;
+        }
+      })();
+      expect(await readWhole({ ...whole, pages })).toMatchObject({ version: 11 });
     });
 
     test("stores strings exactly as they are", async () => {
@@ -127,7 +190,7 @@ for (const kind of engineKinds) {
 
     test("drops old tombstones after a while, keeps the newest, and brings back no deleted item", async () => {
       await deleteMany();
-      const { prunedThrough, changes } = await readWhole(await engine.load());
+      const { prunedThrough, changes } = await readWhole(await engine.load(rootList));
       const kept = changes.length;
       expect(kept).toBeGreaterThanOrEqual(tombstonesMax);
       expect(kept).toBeLessThan(2 * tombstonesMax);
@@ -141,7 +204,7 @@ for (const kind of engineKinds) {
     async function deleteMany(): Promise<void> {
       const count = Math.min(tombstonesMax, 1_000);
       for (let deletedCount = 0; deletedCount < 3 * tombstonesMax; deletedCount += count) {
-        const first = bookmark.version + 1;
+        const first = version + 1;
         const items = Array.from({ length: count }, (_, index) => created(first + index));
         await commit(...items);
         await commit(...items.map((item, index) => deleted(first + count + index, item)));
@@ -156,8 +219,8 @@ for (const kind of engineKinds) {
       await commit(updated(4, one), deleted(5, two));
       await engine.close();
       engine = await store.open();
-      const whole = await readWhole(await engine.load());
-      expect(whole).toMatchObject({ epoch: bookmark.epoch, version: 5 });
+      const whole = await readWhole(await engine.load(rootList));
+      expect(whole).toMatchObject({ storeEpoch: state.epoch, version: 5 });
       expect(whole.changes.map(stored)).toEqual([stored(three), stored(updated(4, one)), stored(deleted(5, two))]);
     });
 
@@ -173,12 +236,13 @@ for (const kind of engineKinds) {
 
     test("brings back no deleted item if two processes change the same items and prune", async () => {
       const other = await store.open();
-      await readWhole(await other.load());
+      await other.state();
       const item = created(1);
       await commit(item);
-      await other.commit(batchOf(bookmark, () => [updated(2, item)]));
-      await engine.commit(batchOf(bookmark, () => [deleted(3, updated(2, item))]));
-      bookmark = { epoch: bookmark.epoch, version: 3 };
+      await other.commit(batchOf(state, () => [updated(2, item)]));
+      await engine.commit(batchOf(state, () => [deleted(3, updated(2, item))]));
+      state = await engine.state();
+      version = 3;
       await deleteMany();
       const survivor = await store.open();
       expect(await liveItems(survivor)).toEqual([]);
@@ -188,7 +252,7 @@ for (const kind of engineKinds) {
 
     test("reports the commits of another process as news, and passes them to a batch before it decides", async () => {
       const other = await store.open();
-      const start = await readWhole(await other.load());
+      const start = await other.state();
       await commit(created(1));
       expect(await other.hasNews()).toBe(true);
       expect(latest(await other.pull(start))).toEqual([stored(created(1))]);
@@ -196,14 +260,14 @@ for (const kind of engineKinds) {
       await commit(created(2));
       let missed: Change[] | undefined;
       await other.commit(
-        batchOf({ epoch: start.epoch, version: 1 }, (news) => {
+        batchOf({ ...start, clock: 1 }, (news) => {
           missed = news && latest(news);
-          return [created((news ?? { version: 1 }).version + 1)];
+          return [created(news ? 3 : 2)];
         }),
       );
       expect(missed).toEqual([stored(created(2))]);
       expect(await engine.hasNews()).toBe(true);
-      expect(latest(await engine.pull(bookmark))).toEqual([stored(created(3))]);
+      expect(latest(await engine.pull(state))).toEqual([stored(created(3))]);
       await other.close();
     });
   });

@@ -258,8 +258,11 @@ describe("locks belong to the process", () => {
 });
 
 describe("one process owns a store", () => {
-  /** How the sentence begins that a second process ends with. */
-  const sentence = () => new RegExp(`store\\.db: process ${service.program.pid} has .*PostgreSQL`);
+  /** What a second process says while it waits, and when it ends. */
+  const sentences = () => {
+    const inUse = `store\\.db: process ${service.program.pid} has this store open`;
+    return new RegExp(`${inUse}\\. Waiting up to \\d+ s for it to end.*${inUse}; .*PostgreSQL`);
+  };
 
   test("a second service and a restore wait, then end with the file, the process and PostgreSQL", async () => {
     await service.start();
@@ -274,7 +277,7 @@ describe("one process owns a store", () => {
       expect({ exitCode, stdout, stderr: stderr.replace(/\s+/g, " ") }).toEqual({
         exitCode: 1,
         stdout: "",
-        stderr: expect.stringMatching(sentence()),
+        stderr: expect.stringMatching(sentences()),
       });
     await service.create(3);
     expect(await service.served()).toEqual(service.answered);

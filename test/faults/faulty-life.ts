@@ -50,7 +50,9 @@ export class FaultyLife {
   readonly path = join(this.home, "store.db");
   /** The calls, as strace writes them. */
   readonly log = join(this.#folder.path, "calls.txt");
-  readonly #ledger: Ledger;
+  /** What the two lists must have. Creates go to each of them in turn. */
+  readonly #ledgers: ReadonlyMap<string, Ledger>;
+  #creates = 0;
   readonly #tally: Tally;
   #program: Program | undefined;
   #wasReady = false;
@@ -62,7 +64,10 @@ export class FaultyLife {
   /** Begins with no store, or with what a killed service has left. */
   constructor(tally: Tally, crash?: Crash) {
     this.#tally = tally;
-    this.#ledger = Ledger.of(crash?.items ?? new Map());
+    this.#ledgers = new Map([
+      ["", Ledger.of(crash?.items ?? new Map())],
+      ["work", new Ledger("/lists/work")],
+    ]);
     if (crash) copyFolder(crash.template, this.home);
     else mkdirSync(this.home);
   }
@@ -75,7 +80,8 @@ export class FaultyLife {
 
   /** Starts the service with small limits, so that checkpoints come every few commits. */
   async start(launcher: readonly string[]): Promise<void> {
-    const args = ["--port", "0", "--store", `sqlite:${this.path}`];
+    // With so little memory, lists are dropped and loaded again all the time.
+    const args = ["--port", "0", "--store", `sqlite:${this.path}`, "--lists", "many", "--list-memory", "1"];
     try {
       this.#program = await Program.start({ args, launcher, hasSmallLimits: true });
       this.#wasReady = true;
@@ -87,7 +93,8 @@ export class FaultyLife {
 
   /** Resolves to the ID, or to "" if the item was not stored. */
   async create(characters = 100): Promise<string> {
-    return this.#write((program) => this.#ledger.create(program, characters));
+    const ledger = [...this.#ledgers.values()][this.#creates++ % this.#ledgers.size] ?? new Ledger();
+    return this.#write((program) => ledger.create(program, characters));
   }
 
   /** With this item, the log is so long that it is copied before the next request, and not in the next pause. */
@@ -97,20 +104,29 @@ export class FaultyLife {
 
   async update(id: string): Promise<void> {
     if (id === "") return;
-    await this.#write((program) => this.#ledger.update(program, id, 100));
+    await this.#write((program) => this.#ledgerOf(id).update(program, id, 100));
   }
 
   async delete(id: string): Promise<void> {
     if (id === "") return;
-    await this.#write((program) => this.#ledger.delete(program, id));
+    await this.#write((program) => this.#ledgerOf(id).delete(program, id));
+  }
+
+  #ledgerOf(id: string): Ledger {
+    const ledger = [...this.#ledgers.values()].find(({ items }) => items.has(id));
+    if (!ledger) throw new Error("nobody created this item");
+    return ledger;
   }
 
   /** Deletes an item that is not there, and creates one that is. Nothing changes. */
   async changeNothing(): Promise<void> {
-    const [taken = crypto.randomUUID()] = this.#ledger.items.keys();
-    await this.#expect(404, (program) => program.fetch(`/api/todoitems/${crypto.randomUUID()}`, { method: "DELETE" }));
-    if (this.#ledger.items.size > 0)
-      await this.#expect(409, (program) => program.send("POST", `/api/todoitems/${taken}`, `{"ID":"${taken}"}`));
+    for (const [list, { items }] of this.#ledgers) {
+      const address = `${addressOf(list)}/api/todoitems`;
+      const [taken] = items.keys();
+      await this.#expect(404, (program) => program.fetch(`${address}/${crypto.randomUUID()}`, { method: "DELETE" }));
+      if (taken !== undefined)
+        await this.#expect(409, (program) => program.send("POST", `${address}/${taken}`, `{"ID":"${taken}"}`));
+    }
   }
 
   /** Another program begins to read the store, so that its log cannot be copied as a whole. */
@@ -131,22 +147,22 @@ export class FaultyLife {
     if (!program) return "";
     const { id, outcome } = await write(program);
     if (outcome === "unknown") this.#isUndecided = true;
-    await this.#read();
+    for (const list of this.#ledgers.keys()) await this.#read(list);
     return outcome === "stored" ? id : "";
   }
 
-  async #read(): Promise<void> {
+  async #read(list: string): Promise<void> {
     const program = await this.#running();
-    const response = await program?.fetch("/api/todoitems/").catch(() => undefined);
+    const response = await program?.fetch(`${addressOf(list)}/api/todoitems/`).catch(() => undefined);
     if (!response) return this.#awaitEnd();
     const text = await response.text();
     if (response.status === 503 && this.#isUndecided) return;
     if (response.status !== 200) return this.#tally.noteWrong(`a read is answered with ${response.status} ${text}`);
     this.#isUndecided = false;
     const items = itemsOf(text);
-    this.#ledger.check(items, this.#tally);
+    this.#ledgers.get(list)?.check(items, this.#tally);
     // What a client has read must stay true.
-    this.#ledger.settle(items);
+    this.#ledgers.get(list)?.settle(items);
   }
 
   async #expect(status: number, send: (program: Program) => Promise<Response>): Promise<void> {
@@ -221,9 +237,11 @@ export class FaultyLife {
 
   async #judgeStore(): Promise<void> {
     this.letGo();
-    const stored = await readStore(this.path);
-    if (stored instanceof Error) return this.#tally.noteWrong(`the next start is refused: ${stored.message}`);
-    this.#ledger.check(stored, this.#tally);
+    for (const [list, ledger] of this.#ledgers) {
+      const stored = await readStore(this.path, list);
+      if (stored instanceof Error) return this.#tally.noteWrong(`the next start is refused: ${stored.message}`);
+      ledger.check(stored, this.#tally);
+    }
     for (const finding of checkSqlite(this.path).findings) this.#tally.noteWrong(`check finds: ${finding}`);
   }
 
@@ -232,4 +250,9 @@ export class FaultyLife {
     await this.#program?.stop("SIGKILL");
     this.#folder.dispose();
   }
+}
+
+/** The address of a list, relative to the service's own. */
+function addressOf(list: string): string {
+  return list === "" ? "" : `/lists/${list}`;
 }

@@ -2,20 +2,21 @@
 // program.
 
 import { StoreError } from "../../src/collection/engine.ts";
+import { rootList } from "../../src/collection/list-key.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { smallLimits } from "../small-limits.ts";
 import type { Items } from "../torture/ledger.ts";
 
 /**
- * Opens a store and reads all of it. If the store is refused, returns the error that says why. Other errors are
+ * Opens a store and reads a list of it. If the store is refused, returns the error that says why. Other errors are
  * defects.
  */
-export async function readStore(path: string): Promise<Items | StoreError> {
+export async function readStore(path: string, list = rootList): Promise<Items | StoreError> {
   let engine: SqliteEngine | undefined;
   try {
     engine = await SqliteEngine.open(path, { limits: smallLimits });
     const rows = new Map<string, { readonly position: number; readonly json: string }>();
-    for await (const page of (await engine.load()).pages)
+    for await (const page of (await engine.load(list)).pages)
       for (const { id, position, json } of page) if (json !== null) rows.set(id, { position, json });
     const inOrder = [...rows].sort(([, one], [, other]) => one.position - other.position);
     return new Map(inOrder.map(([id, { json }]) => [id, json]));

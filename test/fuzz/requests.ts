@@ -50,7 +50,7 @@ export async function fuzzRequests(send: Send, random: Random, tally: Tally, goO
 }
 
 /** Returns what is wrong with the answer. Undefined if nothing is. */
-async function sendAndCompare(send: Send, request: ItemRequest, model: ItemModel): Promise<string | undefined> {
+export async function sendAndCompare(send: Send, request: ItemRequest, model: ItemModel): Promise<string | undefined> {
   const { method, path, headers, body, expected } = request;
   const response = await send(method, path, {
     headers: { "Accept-Encoding": "identity", ...headers },

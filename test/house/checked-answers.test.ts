@@ -16,6 +16,7 @@ const exceptions: Readonly<Record<string, string>> = {
   "description/checked-answer.ts": "It is the check.",
   "faults/hostile-proxy.ts": "It is a proxy. The service behind it checks its answers.",
   "house/checked-answers.test.ts": "It has examples of what it looks for.",
+  "http/real-provider.test.ts": "It asks an identity provider for tokens.",
   "linearizability/history.ts": "It notes when each answer arrives. The services check their answers.",
   "page/page-under-path.test.ts": "It is a proxy, and asks that proxy. The service behind it checks its answers.",
   "page/screenshots.ts": "It is run by hand, and takes pictures.",

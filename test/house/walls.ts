@@ -23,12 +23,12 @@ export const rooms: Readonly<Record<string, Room>> = {
   files: { rooms: [], packages: runtime },
   collection: { rooms: ["items"], packages: /^node:zlib$/ },
   engines: {
-    rooms: ["collection/engine.ts", "collection/limits.ts", "items", "files"],
+    rooms: [...["collection/engine.ts", "collection/limits.ts", "collection/list-key.ts"], ...["items", "files"]],
     packages: /^(?:node:|bun:sqlite$|postgres$)/,
   },
   // `wire` is a library inside the project, so it imports nothing else from the project.
   wire: { rooms: [], packages: runtime },
-  credentials: { rooms: ["files"], packages: /^(?:node:|bun(?::|$)|@peculiar\/x509$|reflect-metadata$)/ },
+  credentials: { rooms: ["files"], packages: /^(?:node:|bun(?::|$)|@peculiar\/x509$|jose$|reflect-metadata$)/ },
   http: { rooms: ["wire", "collection", "items", "credentials"], packages: runtime },
   // `client` is published for browsers, Node, Deno and Bun, so it imports no packages and no modules of a runtime.
   client: { rooms: ["items"], packages: none },

@@ -4,6 +4,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { StoreError } from "../../src/collection/engine.ts";
+import { realLimits } from "../../src/collection/limits.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
@@ -244,7 +245,7 @@ function numbered(index: number): string {
 }
 
 test("a reader that falls more than 60,000 changes behind gets a resync, and delays no write", async () => {
-  const service = await Service.on(new MemoryEngine());
+  const service = await Service.on(new MemoryEngine(), { limits: realLimits });
   await service.create(item(ids.one));
   const feed = await openFeed(service);
   expect((await feed.next())?.event).toBe("ready");
@@ -307,6 +308,21 @@ describe("access to the change feed", () => {
     expect((await (await openFeed(writes)).next())?.event).toBe("ready");
   });
 
+  test("a user who is removed gets no more events, and the feed ends", async () => {
+    const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
+    const bob: [string, string] = ["bob", hash];
+    const auth = new BasicAuth(new Map([["ann", hash], bob]));
+    const service = await Service.on(new MemoryEngine(), { access: new Access({ mode: "all", auth }) });
+    const headersOf = (name: string) => ({ Authorization: `Basic ${btoa(`${name}:secret`)}` });
+    const feed = await openFeed(service, { headers: headersOf("ann") });
+    const others = await openFeed(service, { headers: headersOf("bob") });
+    for (const one of [feed, others]) expect((await one.next())?.event).toBe("ready");
+    auth.replaceUsers(new Map([bob]));
+    await service.send("POST", "/api/todoitems/", item(ids.one), headersOf("bob"));
+    expect(await others.next()).toMatchObject({ event: "change" });
+    expect(await feed.next()).toBeUndefined();
+  });
+
   test("a user who is removed while the body of the request arrives gets 401 instead of a feed", async () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
@@ -318,7 +334,6 @@ describe("access to the change feed", () => {
     const body = Promise.withResolvers<Uint8Array>();
     const opening = send("/changes/events", body.promise);
     auth.replaceUsers(new Map());
-    service.app.changeFeed.endAll();
     body.resolve(new Uint8Array());
     expect((await opening).status).toBe(401);
     expect(service.app.changeFeed.readerCount).toBe(0);
@@ -372,7 +387,7 @@ describe("access to the change feed", () => {
     await feeds[0]?.close();
     await openFeed(service);
     await expectProblem(await service.fetch("GET", "/changes"), 429, "TooManyRequests");
-    service.app.changeFeed.endAll();
+    service.app.changeFeed.stop();
     await openFeed(service);
   });
 
@@ -441,7 +456,7 @@ describe("the change feed on sockets and across processes", () => {
       expect(await here.list()).toContain(item(ids.two));
       expect((await feed.next())?.data).toContain(item(ids.two));
       await feed.close();
-      await Promise.all([here, there].map((service) => service.collection.close()));
+      await Promise.all([here, there].map((service) => service.store.close()));
       await store.dispose();
     });
   }

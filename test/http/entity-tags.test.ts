@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Batch, WholeStore } from "../../src/collection/engine.ts";
+import type { Batch, StoreState, WholeList } from "../../src/collection/engine.ts";
+import type { ListKey } from "../../src/collection/list-key.ts";
 import { RemoteEngine } from "../collection/remote-engine.ts";
 import { ids, item, Service } from "../service.ts";
 
@@ -14,9 +15,14 @@ class ReplacedStore extends RemoteEngine {
     return isStored;
   }
 
-  override async load(): Promise<WholeStore> {
-    const whole = await super.load();
-    return { ...whole, epoch: this.epoch ?? whole.epoch };
+  override async state(): Promise<StoreState> {
+    const state = await super.state();
+    return { ...state, epoch: this.epoch ?? state.epoch };
+  }
+
+  override async load(list: ListKey): Promise<WholeList> {
+    const whole = await super.load(list);
+    return { ...whole, storeEpoch: this.epoch ?? whole.storeEpoch };
   }
 }
 

@@ -81,8 +81,8 @@ test("an answer with status 503 has the ID that the request had, and a line in t
   const service = await failing(new StoreError("away"));
   const response = await service.fetch("GET", list, { headers: { "X-Request-Id": "mine" } });
   expect(idsOf(response)).toEqual(["mine", null]);
-  expect(service.log.at(-1)?.message).toStartWith(
-    `GET ${list} returned 503 StoreUnavailable (requestId mine): The store cannot be read`,
+  expect(service.log.at(-1)?.message).toBe(
+    `GET ${list} returned 503 StoreUnavailable (requestId mine): The store cannot be read at the moment. Send the request again shortly. If this goes on, the operator finds the reason in the log.`,
   );
 });
 

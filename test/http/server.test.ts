@@ -503,6 +503,14 @@ describe("listening and stopping", () => {
     await expect(RawConnection.open(server.port)).rejects.toThrow();
   });
 
+  test("a stop that is asked for again while it is under way ends once, for all who asked", async () => {
+    const connection = await RawConnection.open(server.port);
+    connection.send(`${head("POST", "/api/todoitems/", json, "Content-Length: 9", "Expect: 100-continue")}`);
+    await connection.until(/100 Continue/);
+    const stops = [server.stop(500), server.stop(500)];
+    expect(await Promise.all(stops)).toEqual([1, 1]);
+  });
+
   test("a stop answers the first request of a connection that was opened just before, and one that has begun", async () => {
     const connections = [await RawConnection.open(server.port), await RawConnection.open(server.port)];
     const [first, second] = connections;

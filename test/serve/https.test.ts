@@ -110,6 +110,15 @@ describe("HTTPS", () => {
     expect(await program.stderrLine()).toContain("A client at ::1 did not complete the TLS handshake");
   });
 
+  test("plain HTTP to the port is not called a certificate that is not trusted", async () => {
+    const program = await serve("--port", "off");
+    for (const [method, loopback] of Object.entries({ GET: "127.0.0.1", DELETE: "[::1]" })) {
+      const url = `http://${loopback}:${portOf(program.origin)}/`;
+      Bun.spawnSync(["curl", "--silent", "--request", method, url], { env: { NO_PROXY: "*" } });
+      expect(await program.stderrLine()).toMatch(/ did not speak TLS \(\w+\)\. It probably sent plain HTTP/);
+    }
+  });
+
   test("an authority of an older version is replaced with a line in the log, and the apps' issuer is served", async () => {
     await (await serve("--port", "off")).stop();
     const keys = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);

@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { addressesOf } from "../../src/serve/loopback.ts";
-import { describeSettings } from "../../src/serve/settings.ts";
+import { settingFlags } from "../../src/serve/settings.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -83,7 +83,8 @@ describe("starting", () => {
   test("--help lists every flag, --version prints the package's version, and an unknown command exits with code 2", async () => {
     const help = await runProgram("serve", { args: ["--help"] });
     expect(help.exitCode).toBe(0);
-    for (const { flag } of describeSettings()) expect(help.stdout).toContain(`  ${flag} `);
+    for (const { name, placeholder } of settingFlags)
+      expect(help.stdout).toContain(`  ${`--${name} ${placeholder}`.trimEnd()} `);
     expect(await runProgram("--version", {})).toMatchObject({ exitCode: 0, stdout: `${version}\n` });
     expect(await runProgram("fly", {})).toMatchObject({ exitCode: 2 });
   });

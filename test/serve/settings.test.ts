@@ -255,6 +255,50 @@ describe("settings", () => {
     expect(problems(["--tls-cert", "a.pem", "--tls-key", "b.pem"])).toHaveLength(1);
   });
 
+  test("lists of users need credentials for everything, and have no items of nobody", () => {
+    expect(readSettings(["--lists", "user", "--users", "u"], {})).toMatchObject({ settings: { auth: "all" } });
+    expect(problems(["--lists", "user"])).toEqual([expect.stringContaining("--lists user needs --users")]);
+    for (const auth of ["off", "writes"])
+      expect(problems(["--lists", "user", "--users", "u", "--auth", auth])).toEqual([
+        expect.stringContaining(`leave out --auth ${auth}`),
+      ]);
+    for (const words of [["--demo"], ["--seed", "items.json"]])
+      expect(problems(["--lists", "user", "--users", "u", ...words])).toEqual([
+        expect.stringContaining(`${words[0]} has items of nobody`),
+      ]);
+  });
+
+  test("tokens need a provider and an audience, and operations that need credentials", () => {
+    const tokens = ["--token-issuer", "https://login.example/", "--token-audience", "todo"];
+    for (const words of [
+      ["--auth", "all"],
+      ["--auth", "writes", "--users", "u"],
+      ["--lists", "user"],
+    ])
+      expect(readSettings([...tokens, ...words], {})).toMatchObject({
+        settings: { tokenIssuer: "https://login.example/", tokenAudience: "todo" },
+      });
+    expect(problems(["--token-issuer", "", "--token-audience", ""])).toEqual([]);
+    expect(problems(tokens)).toEqual([expect.stringContaining("--token-issuer needs --auth")]);
+    expect(problems([...tokens.slice(0, 2), "--auth", "all"])).toEqual([expect.stringContaining("go together")]);
+    expect(problems([...tokens.slice(2), "--auth", "all", "--users", "u"])).toEqual([
+      expect.stringContaining("go together"),
+    ]);
+    const addresses = [
+      "http://login.example",
+      "login.example",
+      "https://a.example/?b",
+      "https://a:b@a.example",
+      "https://a b",
+    ];
+    for (const address of addresses)
+      expect(problems([...tokens, "--auth", "all", "--token-issuer", address])).toEqual([
+        expect.stringContaining("expected an address"),
+      ]);
+    for (const address of ["http://localhost:3000", "http://127.0.0.1:3000/x", "http://[::1]:1"])
+      expect(problems([...tokens, "--auth", "all", "--token-issuer", address])).toEqual([]);
+  });
+
   test("a users file without --auth causes a warning", () => {
     expect(readSettings(["--users", "u"], {})).toMatchObject({
       warnings: [expect.stringContaining("--users without --auth")],

@@ -1,15 +1,18 @@
 // A client that follows the change feed. It loses its connection now and then, and goes on at another instance from the
 // last event that it received. Whatever happens, its items must be those of the store.
 
+import type { ListKey } from "../../src/collection/list-key.ts";
 import { parseToken, type Token } from "../../src/items/token.ts";
 import type { StreamBody, StreamSource } from "../../src/wire/message.ts";
 import { type Ledger, Violation } from "./ledger.ts";
 import type { SeededRandom } from "./random.ts";
 import type { SimulatedInstance } from "./simulated-instance.ts";
-import { listedRows } from "./store-state.ts";
+import { addressOf, viewOf } from "./store-state.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 export interface FeedReaderOptions {
+  /** The list that it follows. */
+  readonly list: ListKey;
   readonly time: VirtualTime;
   readonly random: SeededRandom;
   readonly ledger: Ledger;
@@ -37,11 +40,11 @@ export class FeedReader {
   }
 
   async run(): Promise<never> {
-    const { time, pickInstance } = this.#options;
+    const { list, time, pickInstance } = this.#options;
     for (;;) {
       const instance = pickInstance();
       const token = this.#token ?? (await this.#fetchList(instance));
-      const feed = token && (await instance.feed(`${token.epoch}-${token.version}`));
+      const feed = token && (await instance.feed(list, `${token.epoch}-${token.version}`));
       if (feed) await this.#follow(feed, instance);
       await time.sleep(pauseMs);
     }
@@ -49,15 +52,16 @@ export class FeedReader {
 
   /** How this reader's items differ from the current state of the store. Undefined if they are up to date. */
   difference(): string | undefined {
-    const { current } = this.#options.ledger;
-    const expected = listedRows(current).map(({ json }) => json ?? "");
+    const { ledger, list } = this.#options;
+    const current = viewOf(ledger.current, list);
+    const expected = current.listed.map(({ json }) => json ?? "");
     const found = [...this.#items.values()];
     if (this.#token?.epoch === current.epoch && expected.sort().join() === found.sort().join()) return undefined;
-    return `it has ${found} at ${this.#token?.epoch}-${this.#token?.version}, but the store has ${expected} at ${current.epoch}-${current.version}`;
+    return `it has ${found} at ${this.#token?.epoch}-${this.#token?.version}, but the list "${list}" has ${expected} at ${current.epoch}-${current.version}`;
   }
 
   async #fetchList(instance: SimulatedInstance): Promise<Token | undefined> {
-    const answer = await instance.request({ method: "GET", path: "/api/todoitems" });
+    const answer = await instance.request({ method: "GET", path: `${addressOf(this.#options.list)}/api/todoitems` });
     if (answer?.status !== 200) return undefined;
     this.#items = new Map(itemsOf(answer.body).map(({ id, json }) => [id, json]));
     this.#token = parseToken(answer.etag ?? "");
@@ -113,8 +117,8 @@ export class FeedReader {
    * not compared.
    */
   #checkComplete({ epoch, version }: Token): void {
-    const { ledger } = this.#options;
-    const { current } = ledger;
+    const { ledger, list } = this.#options;
+    const current = viewOf(ledger.current, list);
     if (current.epoch !== epoch || ledger.hasLostCommits(epoch)) return;
     const changedLater = new Set(current.rows.filter((row) => row.version > version).map(({ id }) => id));
     for (const { id, json } of current.rows) {
@@ -122,7 +126,7 @@ export class FeedReader {
       if (this.#items.get(id) !== json)
         throw new Violation(`a feed reader at ${epoch}-${version} has ${this.#items.get(id)} instead of ${json}`);
     }
-    const listed = new Set(current.rows.filter(({ json }) => json !== null).map(({ id }) => id));
+    const listed = new Set(current.listed.map(({ id }) => id));
     for (const [id, json] of this.#items) {
       if (!listed.has(id) && !changedLater.has(id))
         throw new Violation(`a feed reader at ${epoch}-${version} still has ${json}, which was deleted`);

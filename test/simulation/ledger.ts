@@ -1,8 +1,9 @@
 // What really happened to the simulated store: every state that was current, and when. Everything that clients are told
 // is compared with this record. The first contradiction ends the simulation.
 
+import { type ListKey, listEpoch } from "../../src/collection/list-key.ts";
 import { formatToken, type Token } from "../../src/items/token.ts";
-import { listedRows, type Row, type StoreState } from "./store-state.ts";
+import { type ListView, listNames, type Row, type StoreState, viewOf } from "./store-state.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 /** The service has broken a promise. */
@@ -15,7 +16,7 @@ interface Period {
   readonly sinceMs: number;
   /** The rows that were new in this state. Empty after a failover. */
   readonly added: readonly Row[];
-  readonly versionBefore: number;
+  readonly before: StoreState;
 }
 
 /** The time between a request and its answer. */
@@ -31,7 +32,7 @@ export class Ledger {
   #branch: Period[] = [];
   /**
    * The epochs (names of histories of the store) in which a failover has lost commits. In such an epoch, a token (an
-   * epoch and a version) can stand for two states.
+   * epoch and a version) can stand for two states. The epochs of all lists are here, too.
    */
   readonly #cutEpochs = new Set<string>();
   /** The texts of the writes that were answered with "nothing was changed". */
@@ -60,82 +61,95 @@ export class Ledger {
     return (this.#branch.at(-1 - commits) ?? this.#branch[0] ?? this.#last).state;
   }
 
-  /** True if a failover has lost commits of this epoch (the name of the store's history). */
+  /** True if a failover has lost commits of this epoch (the name of the history of the store, or of a list). */
   hasLostCommits(epoch: string): boolean {
     return this.#cutEpochs.has(epoch);
   }
 
   becomes(state: StoreState): void {
-    const versionBefore = this.#periods.at(-1)?.state.version ?? 0;
-    const added = state.rows.filter(({ version }) => version > versionBefore);
+    const before = this.#periods.at(-1)?.state ?? state;
+    const added = state.rows.filter(({ clock }) => clock > before.version);
     for (const row of added) {
       if (row.json !== null && this.#refused.has(row.json)) {
         throw new Violation(`a write was stored after its client was told that nothing was changed: ${row.json}`);
       }
-      const token = formatToken({ epoch: state.epoch, version: row.version });
+      const list = state.lists.find(({ key }) => key === row.list)?.list ?? "";
+      const token = formatToken({ epoch: listEpoch(state.epoch, list), version: row.version });
       this.#stored.set(token, [...(this.#stored.get(token) ?? []), row]);
     }
-    const period = { state, sinceMs: this.#time.nowMs, added, versionBefore };
+    const period = { state, sinceMs: this.#time.nowMs, added, before };
     this.#periods.push(period);
     this.#branch.push(period);
   }
 
   isCutTo(state: StoreState): void {
-    if (state.epoch === this.current.epoch && state.version < this.current.version) this.#cutEpochs.add(state.epoch);
-    this.#periods.push({ state, sinceMs: this.#time.nowMs, added: [], versionBefore: state.version });
+    if (state.epoch === this.current.epoch && state.version < this.current.version)
+      for (const list of listNames) this.#cutEpochs.add(listEpoch(state.epoch, list));
+    this.#periods.push({ state, sinceMs: this.#time.nowMs, added: [], before: state });
     this.#branch = this.#branch.slice(0, this.#branch.findLastIndex((period) => period.state === state) + 1);
   }
 
-  /** A list is only right if the store was in exactly this state at some time between the request and the answer. */
-  checkList(token: Token, body: string, interval: Interval): void {
-    const isRight = this.#during(interval).some(
-      ({ state }) =>
-        state.epoch === token.epoch && state.version === token.version && body === `[${texts(state).join(",")}]`,
+  /** A list is only right if the store had exactly this list at some time between the request and the answer. */
+  checkList(list: ListKey, token: Token, body: string, interval: Interval): void {
+    const isRight = this.#views(list, interval).some(
+      (view) => view.epoch === token.epoch && view.version === token.version && body === `[${texts(view).join(",")}]`,
     );
-    if (!isRight) throw new Violation(`no store was ever ${formatToken(token)} ${body} at the time of this list`);
+    if (!isRight)
+      throw new Violation(`the list "${list}" was never ${formatToken(token)} ${body} at the time of this answer`);
   }
 
   /** Like `checkList`, for items in any order. */
-  checkItems(token: Token, items: readonly string[], interval: Interval): void {
+  checkItems(list: ListKey, token: Token, items: readonly string[], interval: Interval): void {
     const found = [...items].sort().join();
-    const isRight = this.#during(interval).some(
-      ({ state }) =>
-        state.epoch === token.epoch && state.version === token.version && texts(state).sort().join() === found,
+    const isRight = this.#views(list, interval).some(
+      (view) => view.epoch === token.epoch && view.version === token.version && texts(view).sort().join() === found,
     );
     if (!isRight)
-      throw new Violation(`no store was ever ${formatToken(token)} with ${found} at the time of this answer`);
+      throw new Violation(
+        `the list "${list}" was never ${formatToken(token)} with ${found} at the time of this answer`,
+      );
+  }
+
+  /** The names of the lists with items are only right if these lists had items at some time in between. */
+  checkNames(names: readonly string[], interval: Interval): void {
+    const isRight = this.#during(interval).some(({ state }) => {
+      const expected = listNames.filter((list) => viewOf(state, list).listed.length > 0);
+      return expected.sort().join() === names.join();
+    });
+    if (!isRight) throw new Violation(`these were never the lists with items at the time of this answer: ${names}`);
   }
 
   /**
    * An answer about one item is only right if the item was in this state at some time between the request and the
    * answer. `token` and `body` are undefined if the item was not found.
    */
-  checkItem(id: string, token: Token | undefined, body: string | undefined, interval: Interval): void {
-    const isRight = this.#during(interval).some(({ state }) => {
-      const row = state.rows.findLast((row) => row.id === id && row.json !== null);
+  checkItem(list: ListKey, id: string, token: Token | undefined, body: string | undefined, interval: Interval): void {
+    const isRight = this.#views(list, interval).some((view) => {
+      const row = view.listed.find((row) => row.id === id);
       if (!row || !token) return row === token;
-      return state.epoch === token.epoch && row.version === token.version && row.json === body;
+      return view.epoch === token.epoch && row.version === token.version && row.json === body;
     });
     const shown = token ? `${formatToken(token)} ${body}` : "missing";
-    if (!isRight) throw new Violation(`the item ${id} was never ${shown} at the time of this read`);
+    if (!isRight) throw new Violation(`the item ${id} of "${list}" was never ${shown} at the time of this read`);
   }
 
   /**
    * A write that was answered with success must have been stored between its request and its answer. `token` is
    * undefined for deletes.
    */
-  checkDone(id: string, token: Token | undefined, json: string | null, interval: Interval): void {
-    const isStored = this.#during(interval).some(({ state, added, versionBefore }) => {
-      const row = added.findLast((row) => row.id === id);
+  checkDone(list: ListKey, id: string, token: Token | undefined, json: string | null, interval: Interval): void {
+    const isStored = this.#during(interval).some(({ state, added, before }) => {
+      const view = viewOf(state, list);
+      const row = added.findLast((row) => row.id === id && view.rows.includes(row));
       if (!row) return false;
       if (!token) return true;
-      if (state.epoch !== token.epoch || token.version <= versionBefore) return false;
+      if (view.epoch !== token.epoch || token.version <= viewOf(before, list).version) return false;
       // Of several writes to one item in one commit, only the last is stored. So the row may be that of a later write.
       return row.version === token.version ? row.json === json : row.version > token.version;
     });
     if (!isStored) {
       const what = `${json ?? `the deletion of ${id}`}${token ? ` as ${formatToken(token)}` : ""}`;
-      throw new Violation(`a client was told that this was stored, and it was not: ${what}`);
+      throw new Violation(`a client was told that this was stored in "${list}", and it was not: ${what}`);
     }
   }
 
@@ -169,6 +183,10 @@ export class Ledger {
       throw new Violation(`the change ${formatToken(token)} of ${id} to ${json} was reported, but never stored`);
   }
 
+  #views(list: ListKey, interval: Interval): ListView[] {
+    return this.#during(interval).map(({ state }) => viewOf(state, list));
+  }
+
   #during({ sentAt, answeredAt }: Interval): Period[] {
     const found: Period[] = [];
     for (let index = this.#periods.length - 1; index >= 0; index--) {
@@ -187,6 +205,6 @@ export class Ledger {
   }
 }
 
-function texts(state: StoreState): (string | null)[] {
-  return listedRows(state).map(({ json }) => json);
+function texts({ listed }: ListView): (string | null)[] {
+  return listed.map(({ json }) => json);
 }

@@ -2,11 +2,12 @@
 // failovers. Sessions can lock the clock, which is the row with the store's version. The server recognises statements
 // by their text, and fails if it does not know a statement.
 
+import { listKey, partsOf } from "../../src/collection/list-key.ts";
 import { schemaVersion } from "../../src/engines/postgres/postgres-tables.ts";
 import type { Faults } from "./faults.ts";
 import type { Ledger } from "./ledger.ts";
 import { ServerError } from "./server-error.ts";
-import { batchAt, commitBatch, emptyState, lineOf, type StoreState } from "./store-state.ts";
+import { batchAt, commitBatch, emptyState, type ListRow, lineOf, type StoreState } from "./store-state.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
 export interface Statement {
@@ -34,8 +35,6 @@ interface Transaction {
 
 const lockTimeoutMs = 5_000;
 const idleInTransactionMs = 10_000;
-/** A real page has more rows. It is so small here that the store has several pages. */
-const rowsInPage = 3;
 
 export class SimulatedDatabase {
   readonly time: VirtualTime;
@@ -231,9 +230,26 @@ export class ServerSession {
   }
 }
 
-/** True if two rows have the same version, which is the primary key of the table. */
+/** True if two rows have the same version of the store, or of their list. Both have unique indexes. */
 function hasDuplicates({ rows }: StoreState): boolean {
-  return new Set(rows.map(({ version }) => version)).size < rows.length;
+  const keys = rows.flatMap(({ clock, list, version }) => [`${clock}`, `${list} ${version}`]);
+  return new Set(keys).size < keys.length;
+}
+
+/** What the function `moment` returns. */
+function moment(state: StoreState, versions: unknown): string {
+  const found = String(versions)
+    .split(",")
+    .flatMap((version) => {
+      const batch = batchAt(state, Number(version));
+      return batch === undefined ? [] : [`${version} ${batch}`];
+    });
+  const { epoch, batch, version, counts, prunedThrough } = state;
+  return [epoch, batch, "f", found.join(","), version, ...counts, prunedThrough].join("\t");
+}
+
+function findList({ lists }: StoreState, owner: unknown, name: unknown): ListRow | undefined {
+  return lists.find(({ list }) => list === listKey(String(name), String(owner)));
 }
 
 const transactions: ReadonlyMap<string, { readonly isSnapshot: boolean }> = new Map([
@@ -251,32 +267,54 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
   ],
   ["select schema_version as version from todoitems.store", () => [{ version: schemaVersion }]],
   [
-    "select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store",
-    ({ epoch, version, batch }) => [{ epoch, version, batch, standby: false }],
+    "select epoch, version as clock, batch, pg_is_in_recovery() as standby from todoitems.store",
+    ({ epoch, version, batch }) => [{ epoch, clock: version, batch, standby: false }],
   ],
   [
     "select from todoitems.history where version = ? and batch = ?",
     (state, [version, batch]) => (batchAt(state, Number(version)) === batch ? [{}] : []),
   ],
   [
-    String.raw`( select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(), coalesce((select history.batch from todoitems.history where history.version = ?), '')) as line from todoitems.store ) union all ( select concat_ws(E'\t', version, position, id, json) from todoitems.item where version > ? and (select epoch = ? and pruned_through <= ? from todoitems.store) order by version )`,
+    String.raw`(select todoitems.moment(?) as line) union all ( select concat_ws(E'\t', (select concat_ws(E'\t', name, owner) from todoitems.list where key = list), number, position, id, json) from todoitems.item where version > ? and (select epoch = ? and pruned_through <= ? from todoitems.store) order by version )`,
     (state, [known, since, epoch]) => {
-      const { version, batch, prunedThrough } = state;
-      const clock = [state.epoch, version, batch, prunedThrough, "f", batchAt(state, Number(known)) ?? ""].join("\t");
-      const isServed = state.epoch === epoch && prunedThrough <= Number(since);
-      const changed = isServed ? state.rows.filter((row) => row.version > Number(since)) : [];
-      return [{ line: clock }, ...changed.map((row) => ({ line: lineOf(row) }))];
+      const isServed = state.epoch === epoch && state.prunedThrough <= Number(since);
+      const changed = isServed ? state.rows.filter((row) => row.clock > Number(since)) : [];
+      const lines = changed.map((row) => {
+        const { name, owner } = partsOf(state.lists.find(({ key }) => key === row.list)?.list ?? "lost");
+        return { line: [name, owner, lineOf(row)].join("\t") };
+      });
+      return [{ line: moment(state, known) }, ...lines];
     },
   ],
   [
-    String.raw`select concat_ws(E'\t', version, position, id, json) as line from todoitems.item where version > ? order by version limit ?`,
-    ({ rows }, [after]) =>
-      rows
-        .filter(({ version }) => version > Number(after))
-        .slice(0, rowsInPage)
-        .map((row) => ({ line: lineOf(row) })),
+    String.raw`( select concat_ws(E'\t', todoitems.moment(?), key, pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) order by number limit ? )`,
+    (state, [known, owner, name, , , limit]) => {
+      const list = findList(state, owner, name);
+      const line = [moment(state, known), ...(list ? [list.key, list.pruned] : [])].join("\t");
+      return [{ line }, ...(list ? page(state, list.key, 0, limit) : [])];
+    },
+  ],
+  [
+    "(select todoitems.moment(?) as line) union all (select name from todoitems.list where owner = ? and has_items)",
+    (state, [known, owner]) => {
+      const names = state.lists
+        .filter(({ list, hasItems }) => hasItems && partsOf(list).owner === owner)
+        .map(({ list }) => ({ line: partsOf(list).name }));
+      return [{ line: moment(state, known) }, ...names];
+    },
+  ],
+  [
+    String.raw`select concat_ws(E'\t', number, position, id, json) as line from todoitems.item where list = ? and number > ? order by number limit ?`,
+    (state, [key, after, limit]) => page(state, Number(key), Number(after), limit),
   ],
 ]);
+
+function page({ rows }: StoreState, key: number, after: number, limit: unknown): readonly object[] {
+  return rows
+    .filter(({ list, version }) => list === key && version > after)
+    .slice(0, Number(limit))
+    .map((row) => ({ line: lineOf(row) }));
+}
 
 interface Changed {
   readonly state: StoreState;
@@ -299,16 +337,17 @@ const changes: ReadonlyMap<string, StateChange> = new Map<string, StateChange>([
     (state, [batch]) => ({ state: { ...state, voided: new Set([...state.voided, String(batch)]) } }),
   ],
   [
-    "select todoitems.commit_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) as stored",
-    (state, [sinceEpoch, sinceVersion, sinceBatch, newVersion, newBatch, lines, replaced]) => {
+    "select todoitems.commit_batch(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) as stored",
+    (state, [sinceEpoch, sinceVersion, sinceBatch, newVersion, newBatch, items, bytes, mark, listLines, lines]) => {
       const stored = commitBatch(state, {
         sinceEpoch: String(sinceEpoch),
         sinceVersion: Number(sinceVersion),
         sinceBatch: String(sinceBatch),
         newVersion: Number(newVersion),
         newBatch: String(newBatch),
+        counts: [Number(items), Number(bytes), Number(mark)],
+        listLines: String(listLines),
         lines: String(lines),
-        replaced: String(replaced),
       });
       return { state: stored ?? state, rows: [{ stored: stored !== undefined }] };
     },

@@ -3,7 +3,8 @@
 // sockets.
 
 import { StoreError } from "../../src/collection/engine.ts";
-import { TodoCollection } from "../../src/collection/todo-collection.ts";
+import type { ListKey } from "../../src/collection/list-key.ts";
+import { TodoStore } from "../../src/collection/todo-store.ts";
 import { PostgresEngine } from "../../src/engines/postgres/postgres-engine.ts";
 import { App } from "../../src/http/app.ts";
 import type { Answer, StreamBody } from "../../src/wire/message.ts";
@@ -11,6 +12,7 @@ import { isStream, PieceBody } from "../../src/wire/message.ts";
 import { checkAnswers } from "../description/checked-answer.ts";
 import { smallLimits } from "../small-limits.ts";
 import { Violation } from "./ledger.ts";
+import { addressOf } from "./store-state.ts";
 
 export interface SimulatedRequest {
   readonly method: string;
@@ -27,16 +29,17 @@ export interface SimulatedAnswer {
 
 export class SimulatedInstance {
   readonly name: string;
-  readonly collection: TodoCollection;
+  readonly store: TodoStore;
   readonly #app: App;
   readonly #killed = Promise.withResolvers<undefined>();
   #isKilled = false;
 
-  private constructor(name: string, collection: TodoCollection, onDefect: (defect: Violation) => void) {
+  private constructor(name: string, store: TodoStore, onDefect: (defect: Violation) => void) {
     this.name = name;
-    this.collection = collection;
+    this.store = store;
     this.#app = checkAnswers(
-      new App(collection, {
+      new App(store, {
+        lists: "many",
         limits: smallLimits,
         // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
         log: (level, message) => {
@@ -49,7 +52,7 @@ export class SimulatedInstance {
   /** Returns undefined if the store cannot be reached. */
   static async start(name: string, onDefect: (defect: Violation) => void): Promise<SimulatedInstance | undefined> {
     try {
-      return new SimulatedInstance(name, await openCollection(name), onDefect);
+      return new SimulatedInstance(name, await openStore(name), onDefect);
     } catch (error) {
       if (error instanceof StoreError) return undefined;
       throw error;
@@ -74,9 +77,9 @@ export class SimulatedInstance {
   }
 
   /** Opens a change feed. Returns undefined if the instance cannot open a feed now. */
-  async feed(since: string): Promise<StreamBody | undefined> {
+  async feed(list: ListKey, since: string): Promise<StreamBody | undefined> {
     const headers = { accept: "text/event-stream", "last-event-id": since };
-    const body = (await this.#send({ method: "GET", path: "/changes", headers }))?.body;
+    const body = (await this.#send({ method: "GET", path: `${addressOf(list)}/changes`, headers }))?.body;
     return isStream(body) ? body : undefined;
   }
 
@@ -95,15 +98,12 @@ export class SimulatedInstance {
   }
 }
 
-async function openCollection(name: string): Promise<TodoCollection> {
+/** In half of the instances, every list stays in memory. In the others, there is hardly room for one. */
+async function openStore(name: string): Promise<TodoStore> {
   const address = { hosts: [{ host: name, port: 1 }], user: "", password: "", database: "", tls: false } as const;
-  const engine = await PostgresEngine.open(address, { readOnly: false, onOtherHistory: () => {} });
-  return TodoCollection.open(engine, {
-    readOnly: false,
-    fieldNames: "as-sent",
-    storeBytesMax: Number.POSITIVE_INFINITY,
-    onStoreError: () => {},
-    onStoreBack: () => {},
+  const engine = await PostgresEngine.open(address, { readOnly: false, limits: smallLimits, onOtherHistory: () => {} });
+  return TodoStore.open(engine, {
+    listMemoryMax: Math.random() < 0.5 ? undefined : 5_000,
     limits: smallLimits,
   });
 }

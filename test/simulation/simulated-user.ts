@@ -1,16 +1,19 @@
-// A client that creates, updates, deletes and reads items, and compares what it is told with what really happened. It
+// A client that creates, updates, deletes and reads items of one list, and compares what it is told with what really happened. It
 // also records its operations, for a checker that knows nothing about the store.
 
+import type { ListKey } from "../../src/collection/list-key.ts";
 import { parseToken, type Token } from "../../src/items/token.ts";
 import type { ItemOperation, ListOperation } from "../linearizability/history.ts";
 import { itemsOf } from "./feed-reader.ts";
 import { type Interval, type Ledger, Violation } from "./ledger.ts";
 import type { SeededRandom } from "./random.ts";
 import type { SimulatedAnswer, SimulatedInstance, SimulatedRequest } from "./simulated-instance.ts";
+import { addressOf } from "./store-state.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** What all users share. */
+/** What all users of a list share. */
 export interface UserOptions {
+  readonly list: ListKey;
   readonly time: VirtualTime;
   readonly random: SeededRandom;
   readonly ledger: Ledger;
@@ -40,12 +43,17 @@ export class SimulatedUser {
     this.#options = options;
   }
 
+  get #path(): string {
+    return `${addressOf(this.#options.list)}/api/todoitems`;
+  }
+
   async act(): Promise<void> {
     const { random } = this.#options;
     const id = random.pick(ids);
     const chance = random.next();
     if (chance < 0.2) await this.#read(id);
     else if (chance < 0.32) await this.list(this.#options.pickInstance());
+    else if (chance < 0.34) await this.#readNames();
     else if (chance < 0.46) await this.#readChanges();
     else if (chance < 0.62) await this.#write("create", id);
     else if (chance < 0.75) await this.#write("update", id);
@@ -55,12 +63,12 @@ export class SimulatedUser {
 
   /** Returns whether the instance has answered with a list. */
   async list(instance: SimulatedInstance): Promise<boolean> {
-    const { ledger, lists } = this.#options;
-    const asked = await this.#ask({ method: "GET", path: "/api/todoitems" }, instance);
+    const { ledger, lists, list } = this.#options;
+    const asked = await this.#ask({ method: "GET", path: this.#path }, instance);
     const { sentAt, answeredAt, answer } = asked;
     if (answer?.status !== 200) return false;
     const token = tokenOf(answer);
-    ledger.checkList(token, answer.body, asked);
+    ledger.checkList(list, token, answer.body, asked);
     ledger.checkMeaning(instance.name, "list", token, answer.body);
     lists.push({ sentAt, answeredAt, version: token.version, body: answer.body, items: itemsOf(answer.body) });
     this.#lists.push({ token, body: answer.body });
@@ -68,43 +76,55 @@ export class SimulatedUser {
     return true;
   }
 
+  /** The names of the lists that have items. */
+  async #readNames(): Promise<void> {
+    const asked = await this.#ask({ method: "GET", path: "/lists" });
+    if (asked.answer?.status !== 200) return;
+    const found = JSON.parse(asked.answer.body) as { readonly name: string }[];
+    this.#options.ledger.checkNames(
+      found.map(({ name }) => name),
+      asked,
+    );
+  }
+
   async #read(id: string): Promise<void> {
-    const { ledger, operations } = this.#options;
-    const asked = await this.#ask({ method: "GET", path: `/api/todoitems/${id}` });
+    const { ledger, operations, list } = this.#options;
+    const asked = await this.#ask({ method: "GET", path: `${this.#path}/${id}` });
     const { sentAt, answeredAt, answer } = asked;
     if (answer?.status === 404) {
-      ledger.checkItem(id, undefined, undefined, asked);
+      ledger.checkItem(list, id, undefined, undefined, asked);
       operations.push({ kind: "read", id, seen: undefined, sentAt, answeredAt });
     }
     if (answer?.status !== 200) return;
     const token = this.#see(id, answer, answer.body, asked.instance);
-    ledger.checkItem(id, token, answer.body, asked);
+    ledger.checkItem(list, id, token, answer.body, asked);
     const { n } = JSON.parse(answer.body) as { n: number };
     operations.push({ kind: "read", id, seen: { n, version: token.version }, sentAt, answeredAt });
   }
 
   async #write(kind: "create" | "update", id: string, ifMatch?: string): Promise<void> {
-    const { ledger, nextNumber } = this.#options;
+    const { ledger, nextNumber, list } = this.#options;
     const n = nextNumber();
     const body = `{"ID":"${id}","n":${n}}`;
     const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
     const method = kind === "create" ? "POST" : "PUT";
     const condition = ifMatch === undefined ? {} : { condition: parseToken(ifMatch)?.version ?? -1 };
     const record = this.#record({ kind, id, n, ...condition });
-    const asked = await this.#ask({ method, path: "/api/todoitems", body, headers });
+    const asked = await this.#ask({ method, path: this.#path, body, headers });
     const { answer, instance } = asked;
     if (isRefusal(answer)) ledger.refuse(body);
     if (answer?.status === 412) this.#see(id, answer, currentOf(answer), instance);
     if (!answer || outcomeOf(answer) !== "done") return record(asked);
     const token = this.#see(id, answer, body, instance);
-    ledger.checkDone(id, token, body, asked);
+    ledger.checkDone(list, id, token, body, asked);
     record(asked, { version: token.version });
   }
 
   async #delete(id: string): Promise<void> {
+    const { ledger, list } = this.#options;
     const record = this.#record({ kind: "delete", id });
-    const asked = await this.#ask({ method: "DELETE", path: `/api/todoitems/${id}` });
-    if (outcomeOf(asked.answer) === "done") this.#options.ledger.checkDone(id, undefined, null, asked);
+    const asked = await this.#ask({ method: "DELETE", path: `${this.#path}/${id}` });
+    if (outcomeOf(asked.answer) === "done") ledger.checkDone(list, id, undefined, null, asked);
     record(asked);
   }
 
@@ -130,10 +150,10 @@ export class SimulatedUser {
    * store.
    */
   async #readChanges(): Promise<void> {
-    const { ledger, random } = this.#options;
+    const { ledger, random, list } = this.#options;
     if (this.#lists.length === 0) return;
     const { token, body } = random.pick(this.#lists);
-    const path = `/changes?since=${token.epoch}-${token.version}`;
+    const path = `${addressOf(list)}/changes?since=${token.epoch}-${token.version}`;
     const asked = await this.#ask({ method: "GET", path, headers: { accept: "application/json" } });
     if (asked.answer?.status !== 200) return;
     const found = JSON.parse(asked.answer.body) as Token & {
@@ -150,7 +170,7 @@ export class SimulatedUser {
       if (json !== null) items.set(id, json);
     }
     if (ledger.hasLostCommits(found.epoch)) return;
-    ledger.checkItems(found, [...items.values()], asked);
+    ledger.checkItems(list, found, [...items.values()], asked);
   }
 
   /** Notes an item's ETag, and checks that this ETag never stood for anything else. */

@@ -6,17 +6,20 @@ import { expect, test } from "bun:test";
 import { bunCommand } from "../bun-command.ts";
 import { projectFolder } from "../program.ts";
 
-const seed = process.env["SIMULATION_SEED"] ?? "1";
+const firstSeed = Number(process.env["SIMULATION_SEED"] ?? 1);
+const seedCount = Number(process.env["SIMULATION_COUNT"] ?? 1);
 
-async function simulate(): Promise<string> {
-  const command = [...bunCommand, "test/simulation/run.ts", "--steps", "5000", "--seed", seed];
+async function simulate(seed: number): Promise<string> {
+  const command = [...bunCommand, "test/simulation/run.ts", "--steps", "5000", "--seed", String(seed)];
   const child = Bun.spawn(command, { cwd: projectFolder, stdout: "pipe", stderr: "pipe" });
   const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return `${output}${errors}`.replace(/It took .*/, "");
 }
 
-test(`a simulation breaks no promise, and does the same when it is repeated (seed ${seed})`, async () => {
-  const [once, again] = await Promise.all([simulate(), simulate()]);
-  expect(once).toContain("No promise was broken");
-  expect(again).toBe(once);
+test(`a simulation breaks no promise, and does the same when it is repeated (seed ${firstSeed})`, async () => {
+  for (let seed = firstSeed; seed < firstSeed + seedCount; seed++) {
+    const [once, again] = await Promise.all([simulate(seed), simulate(seed)]);
+    expect(once).toContain("No promise was broken");
+    expect(again).toBe(once);
+  }
 });

@@ -2,8 +2,8 @@
 // faults) alternate with times in which everything must recover. Everything follows from the seed, so a simulation that
 // fails can be repeated exactly.
 
+import { type ListKey, listEpoch } from "../../src/collection/list-key.ts";
 import { check } from "../linearizability/checker.ts";
-import type { ItemOperation, ListOperation } from "../linearizability/history.ts";
 import { Faults } from "./faults.ts";
 import { FeedReader } from "./feed-reader.ts";
 import { Ledger, Violation } from "./ledger.ts";
@@ -12,6 +12,7 @@ import { SimulatedNetwork } from "./simulated-client.ts";
 import { SimulatedDatabase } from "./simulated-database.ts";
 import { SimulatedInstance } from "./simulated-instance.ts";
 import { SimulatedUser, type UserOptions } from "./simulated-user.ts";
+import { listNames, viewOf } from "./store-state.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 export interface SimulationReport {
@@ -27,7 +28,8 @@ export interface SimulationReport {
 const instanceCount = 3;
 /** With few users, an instance often commits without having missed anything. */
 const userCounts = [2, 7, 7] as const;
-const readerCount = 2;
+/** Each of them follows another list. */
+const readerCount = 3;
 /** After a storm, everything must work again within this time. */
 const recoveryMs = 90_000;
 /**
@@ -45,8 +47,13 @@ export class Simulation {
   /** What all instances in this simulation use in place of the client library of PostgreSQL. */
   readonly network: SimulatedNetwork;
   #running: SimulatedInstance[] = [];
-  readonly #operations: (ItemOperation | undefined)[] = [];
-  readonly #lists: ListOperation[] = [];
+  /** What users have done to each list, and seen of it. */
+  readonly #histories = new Map(
+    listNames.map((list): [ListKey, Pick<UserOptions, "operations" | "lists">] => [
+      list,
+      { operations: [], lists: [] },
+    ]),
+  );
   readonly #readers: FeedReader[] = [];
   /** In half of the simulations, failovers can lose commits. Linearizability is checked only in the other half. */
   readonly #losesCommits: boolean;
@@ -86,9 +93,12 @@ export class Simulation {
     }
     if (this.#violation !== undefined) throw this.#violation;
     return {
-      isLinearizable: this.#checkHistory(),
+      isLinearizable: this.#checkHistories(),
       stepCount: this.#time.stepCount,
-      operationCount: this.#operations.length + this.#lists.length,
+      operationCount: [...this.#histories.values()].reduce(
+        (sum, { operations, lists }) => sum + operations.length + lists.length,
+        0,
+      ),
       changeCount: this.#readers.reduce((sum, { changeCount }) => sum + changeCount, 0),
       failoverCount: this.#failoverCount,
       virtualSeconds: this.#time.nowMs / 1_000,
@@ -96,19 +106,22 @@ export class Simulation {
   }
 
   /**
-   * Throws a `Violation` if the history of operations is not linearizable. Returns false if the history cannot be
-   * checked: if failovers can lose commits, or if too many outcomes are unknown.
+   * Throws a `Violation` if the history of a list is not linearizable. Returns false if a history cannot be checked: if
+   * failovers can lose commits, or if too many outcomes are unknown.
    */
-  #checkHistory(): boolean {
-    const operations = this.#operations.filter((operation) => operation !== undefined);
-    const unknown = operations.filter((operation) => "outcome" in operation && operation.outcome === "unknown");
-    const counts = Map.groupBy(unknown, ({ id }) => id)
-      .values()
-      .map(({ length }) => length);
-    if (this.#losesCommits || Math.max(0, ...counts) > unknownMax) return false;
-    const problem = check({ operations, lists: this.#lists });
-    if (problem !== undefined) throw new Violation(problem);
-    return true;
+  #checkHistories(): boolean {
+    if (this.#losesCommits) return false;
+    return [...this.#histories.values()].every((history) => {
+      const operations = history.operations.filter((operation) => operation !== undefined);
+      const unknown = operations.filter((operation) => "outcome" in operation && operation.outcome === "unknown");
+      const counts = Map.groupBy(unknown, ({ id }) => id)
+        .values()
+        .map(({ length }) => length);
+      if (Math.max(0, ...counts) > unknownMax) return false;
+      const problem = check({ operations, lists: history.lists });
+      if (problem !== undefined) throw new Violation(problem);
+      return true;
+    });
   }
 
   #fail(error: unknown): void {
@@ -119,21 +132,13 @@ export class Simulation {
     for (let count = 0; count < instanceCount; count++) await this.#startInstance();
     const pickInstance = () => this.#random.pick(this.#running);
     const shared = { time: this.#time, random: this.#random, ledger: this.#ledger, pickInstance };
-    const users = Array.from(
-      { length: this.#random.pick(userCounts) },
-      () =>
-        new SimulatedUser({
-          ...shared,
-          operations: this.#operations,
-          lists: this.#lists,
-          nextNumber: () => ++this.#number,
-        } satisfies UserOptions),
+    const nextNumber = () => ++this.#number;
+    const users = Array.from({ length: this.#random.pick(userCounts) }, () =>
+      Array.from(this.#histories, ([list, history]) => new SimulatedUser({ ...shared, ...history, list, nextNumber })),
     );
     for (let count = 0; count < readerCount; count++) {
-      const reader = new FeedReader({
-        ...shared,
-        isStormy: () => this.#faults.isStormy,
-      });
+      const list = listNames[count % listNames.length] ?? "";
+      const reader = new FeedReader({ ...shared, list, isStormy: () => this.#faults.isStormy });
       this.#readers.push(reader);
       void reader.run().catch((error: unknown) => this.#fail(error));
     }
@@ -145,11 +150,11 @@ export class Simulation {
     }
   }
 
-  /** Lets a user work until a certain time. */
-  async #use(user: SimulatedUser, untilMs: number): Promise<void> {
+  /** Lets a user work until a certain time, each time in another list. */
+  async #use(user: readonly SimulatedUser[], untilMs: number): Promise<void> {
     this.#busyCount++;
     while (this.#time.nowMs < untilMs) {
-      await user.act();
+      await this.#random.pick(user).act();
       await this.#time.sleep(this.#random.chance(0.3) ? 0 : this.#random.between(0, 40));
     }
     this.#busyCount--;
@@ -179,7 +184,7 @@ export class Simulation {
    * statements.
    */
   #strike(text: string): void {
-    const chance = text.includes("todoitems.history") ? 0.03 : 0.002;
+    const chance = /todoitems\.(history|moment)/.test(text) ? 0.03 : 0.002;
     if (this.#faults.isStormy && this.#random.chance(chance)) this.#failOver();
   }
 
@@ -188,9 +193,13 @@ export class Simulation {
     const state = this.#ledger.ancestor(commits);
     const { epoch } = this.#ledger.current;
     for (const instance of this.#running) {
-      const { collection } = instance;
-      const hasSeen = collection.epoch === epoch && epoch === state.epoch && collection.version > state.version;
-      if (hasSeen) this.#witnesses.push({ instance, epoch });
+      const { store } = instance;
+      const isAhead = (list: ListKey) => {
+        const { bookmark } = store.list(list);
+        return bookmark.epoch === listEpoch(epoch, list) && bookmark.version > viewOf(state, list).version;
+      };
+      const hasSeen = (store.state.epoch === epoch && store.state.clock > state.version) || listNames.some(isAhead);
+      if (hasSeen && epoch === state.epoch) this.#witnesses.push({ instance, epoch });
     }
     this.#failoverCount++;
     if (this.#random.chance(0.5)) this.#faults.goAway(this.#random.between(0, 500));
@@ -216,7 +225,7 @@ export class Simulation {
   }
 
   /** Once the storm is over, what the storm delayed must happen within a time limit. */
-  async #recover([user]: readonly SimulatedUser[]): Promise<void> {
+  async #recover([user = []]: readonly (readonly SimulatedUser[])[]): Promise<void> {
     const giveUpAtMs = this.#time.nowMs + recoveryMs;
     const eventually = async (what: string, problem: () => Promise<string | undefined> | string | undefined) => {
       for (;;) {
@@ -229,11 +238,11 @@ export class Simulation {
     await eventually("users still wait after the storm", () =>
       this.#busyCount > 0 ? `${this.#busyCount} of them` : undefined,
     );
-    for (const instance of this.#running) {
-      await eventually("an instance does not recover", async () =>
-        (await user?.list(instance)) ? undefined : instance.name,
-      );
-    }
+    for (const instance of this.#running)
+      for (const inList of user)
+        await eventually("an instance does not recover", async () =>
+          (await inList.list(instance)) ? undefined : instance.name,
+        );
     for (const { instance, epoch } of this.#witnesses.splice(0)) {
       if (instance.isKilled || this.#ledger.current.epoch !== epoch) continue;
       throw new Violation(`${instance.name} had seen commits that were lost, but the epoch is still ${epoch}`);

@@ -6,7 +6,9 @@ describeBlackBox("Limits", (start) => {
   test("1. a body of exactly the limit is accepted, and one byte more gets 413", async () => {
     const service = await start({ bodyBytesMax: 200 });
     const padded = (length: number) => item(ids.one, `"a":"${"x".repeat(length - item(ids.one, '"a":""').length)}"`);
-    await expectProblem(await service.send("POST", "/api/todoitems/", padded(201)), 413, "BodyTooLarge");
+    const refused = await service.send("POST", "/api/todoitems/", padded(201));
+    const { detail } = await expectProblem(refused, 413, "BodyTooLarge");
+    expect(detail).toEndWith("Send a smaller item, or ask the operator to raise --body-limit.");
     await service.create(padded(200));
     expect(await service.list()).toBe(`[${padded(200)}]`);
   });

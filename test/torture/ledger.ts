@@ -27,10 +27,16 @@ export class Ledger {
   /** The writes to each item, in the order in which they were sent. An item has at most one write under way. */
   readonly #items = new Map<string, Write[]>();
   #clock = 0;
+  /** The address of the list, relative to the service's own. */
+  readonly #address: string;
+
+  constructor(address = "") {
+    this.#address = address;
+  }
 
   /** A ledger of items that were created before. */
-  static of(items: Items): Ledger {
-    const ledger = new Ledger();
+  static of(items: Items, address?: string): Ledger {
+    const ledger = new Ledger(address);
     for (const [id, json] of items) {
       const times = { sentAt: ledger.#clock++, answeredAt: ledger.#clock++ };
       ledger.#items.set(id, [{ id, json, ...times, outcome: "stored", etag: undefined }]);
@@ -86,7 +92,7 @@ export class Ledger {
     };
     const isRepeated = own.length > 0;
     this.#items.set(id, [...own, write]);
-    const path = `/api/todoitems/${id}`;
+    const path = `${this.#address}/api/todoitems/${id}`;
     const response = await (text === undefined
       ? program.fetch(path, { method })
       : program.send(method, path, text)

@@ -9,6 +9,7 @@ import { failoverPart } from "../faults/failover.ts";
 import { fullDiskPart } from "../faults/full-disk.ts";
 import { hostileProxyPart } from "../faults/hostile-proxy.ts";
 import { killPart, slowDiskKillPart } from "../faults/kill.ts";
+import { manyListsPart } from "../faults/many-lists.ts";
 import { ordinaryLifePart } from "../faults/ordinary-life.ts";
 import { lyingSyncPart, powerCutPart } from "../faults/power-cut.ts";
 import { syncOrderPart } from "../faults/sync-order.ts";
@@ -20,6 +21,7 @@ import { offlinePart, simulationPart } from "./simulations.ts";
 
 export const parts: readonly Part[] = [
   ordinaryLifePart,
+  manyListsPart,
   killPart,
   slowDiskKillPart,
   syncOrderPart,

@@ -58,19 +58,30 @@ function explain(error: TodoClientError): string {
   const reason = whyAway(error);
   if (reason !== undefined && certificateCode.test(reason))
     return `The certificate of ${server} is not trusted (${reason}). If an authority of your own signed it, give the authority's file with --ca FILE.`;
-  if (reason !== undefined)
-    return `${server} cannot be reached (${reason}). Start the service with ${asTyped("serve")}, or ${otherAddress}`;
+  if (reason !== undefined) {
+    // This is how a port for HTTPS answers to plain HTTP, and a port for plain HTTP to TLS.
+    const isReset = reason === "ECONNRESET" && server.startsWith("http:");
+    let hint = isReset ? ` If this is a port for HTTPS: --server ${server.replace("http:", "https:")}` : "";
+    if (reason === "EPROTO") hint = ` If this is a port for plain HTTP: --server ${server.replace("https:", "http:")}`;
+    return `${server} cannot be reached (${reason}). Start the service with ${asTyped("serve")}, or ${otherAddress}${hint}`;
+  }
   if (isTodoError(error, "HttpError")) {
     const { status, code, detail, hadCredentials } = error;
     if (code === notKept)
       return `${server} is read-only: it accepted this, but stored nothing. Start the service without --read-only and --demo, or ${otherAddress}`;
     if (status === 401)
-      return `${hadCredentials ? `The name or the password is wrong for ${server}.` : `${server} needs a user name and a password.`} Give the name with --user NAME or TODOITEMS_USER. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE.`;
+      return `${hadCredentials ? `The name or the password is wrong for ${server}, or the token is not valid or has expired.` : `${server} needs a user name and a password, or a token.`} Give the name with --user NAME or TODOITEMS_USER. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE. If the service takes tokens, put one into TODOITEMS_TOKEN.`;
+    if (code === "RouteNotFound" && error.url.endsWith("/lists"))
+      return `${server} has one list. To have more, start it with --lists many or --lists user.`;
+    if (code === "RouteNotFound" && /\/lists(?:\/|$)/i.test(error.url))
+      return `${server} has no such list. It has more than one if it was started with --lists many or user. The name of a list has up to 64 letters, digits, hyphens, underscores and dots.`;
     if (status === 404 && !error.url.endsWith("/"))
       return `There is no item with the ID ${error.url.split("/").at(-1)}. ${asTyped("list")} shows the items.`;
     if (status === 412)
       return `Somebody else changed the item in the meantime, so your change was not stored. Try again.`;
     if (status === 409) return `An item with this ID exists already. Choose another ID, or change that item with edit.`;
+    if (code === "MethodNotAllowed")
+      return `${server} wants the ID of an item elsewhere. Try again with --form ${error.url.endsWith("/") ? "a" : "b"}.`;
     if (code !== undefined && code !== "RouteNotFound") return `${server} refused this: ${detail}`;
   }
   return `The response of ${server} is not that of a to-do service. Check the address, or ${otherAddress}`;

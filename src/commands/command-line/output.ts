@@ -35,27 +35,21 @@ export function remark(text: string): void {
 }
 
 const redrawMs = 500;
-const barLength = 24;
 let drawnAt = performance.now();
-let isBarShown = false;
+let isCountShown = false;
 
-/**
- * Draws a progress bar on a terminal, again after half a second. `fraction` is the finished part of the work, from 0 to
- * 1. Without it, only the items are counted.
- */
-export function showProgress(items: number, fraction = 0): void {
+/** Shows the number of items so far on a terminal, again after half a second. */
+export function showProgress(items: number): void {
   if (!process.stderr.isTTY || performance.now() - drawnAt < redrawMs) return;
   drawnAt = performance.now();
-  const full = Math.round(Math.min(1, fraction) * barLength);
-  const bar = fraction === 0 ? "" : `[${"█".repeat(full)}${"░".repeat(barLength - full)}]  `;
-  process.stderr.write(`\r\u001b[K${bar}${countOf(items)}`);
-  isBarShown = true;
+  process.stderr.write(`\r\u001b[K${countOf(items)}`);
+  isCountShown = true;
 }
 
-/** Without this, what is printed next would continue the line of the progress bar. */
+/** Without this, what is printed next would continue the line of the count. */
 function removeProgress(): void {
-  if (isBarShown) process.stderr.write("\r\u001b[K");
-  isBarShown = false;
+  if (isCountShown) process.stderr.write("\r\u001b[K");
+  isCountShown = false;
 }
 
 /** A number of things as text, such as "1 item" or "5,000 items". */

@@ -4,17 +4,20 @@
 import { X509Certificate } from "node:crypto";
 import { accessSync, existsSync, constants as modes } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { ProviderKeys } from "../../credentials/provider-keys.ts";
 import { readSomeUsers } from "../../credentials/users-file.ts";
 import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { readCertificate } from "../../serve/certificate-files.ts";
 import { isLoopback } from "../../serve/loopback.ts";
+import { refusalOfLists } from "../../serve/offered-lists.ts";
 import { dangers, exposedFiles } from "../../serve/run-service.ts";
 import { readSeed } from "../../serve/seed.ts";
 import type { Settings } from "../../serve/settings-table.ts";
 import { countOf } from "../command-line/output.ts";
 import { followLink } from "../files/target-file.ts";
 import { checkStore, damagedAdvice } from "../stores/check-store.ts";
+import { listsOf } from "../stores/owned-lists.ts";
 import { describeStore, type KeptStore } from "../stores/store-setting.ts";
 
 export interface DoctorFinding {
@@ -30,10 +33,11 @@ type Check = (settings: Settings, args: readonly string[]) => Iterable<DoctorFin
 const pass = (text: string): DoctorFinding => ({ verdict: "pass", text });
 export const warn = (text: string, hint: string): DoctorFinding => ({ verdict: "warn", text, hint });
 export const fail = (text: string, hint: string): DoctorFinding => ({ verdict: "fail", text, hint });
+export const cannotStart = "the service cannot start like this";
 
 /** Settings that are valid, but dangerous, and whether anybody can sign in. */
-function* checkSettings(settings: Settings): Generator<DoctorFinding> {
-  const { host, auth, users, readOnly, demo } = settings;
+async function* checkSettings(settings: Settings): AsyncGenerator<DoctorFinding> {
+  const { host, auth, users, tokenIssuer, readOnly, demo } = settings;
   for (const { text, hint } of dangers(settings)) yield warn(text, hint);
   if (auth === "off" && !readOnly && !demo && !isLoopback(host))
     yield warn(
@@ -41,19 +45,28 @@ function* checkSettings(settings: Settings): Generator<DoctorFinding> {
       "ask for passwords with --auth writes --users FILE, or listen on localhost behind a proxy that does",
     );
   if (auth !== "off" && users !== undefined) yield pass(`${countOf(readSomeUsers(users).size, "user")} may sign in`);
+  if (tokenIssuer !== undefined) yield await keysOf(tokenIssuer);
   readSeed(settings);
 }
 
+async function keysOf(issuer: string): Promise<DoctorFinding> {
+  const troubles: string[] = [];
+  const onTrouble = (message: string) => troubles.push(message);
+  await new ProviderKeys(issuer, { onTrouble, onWithdrawn: () => {} }).renew();
+  if (troubles.length === 0) return pass(`${issuer} shows its keys, so its tokens can be verified`);
+  return warn(`no token can be verified: ${troubles}`, "start the identity provider, or correct --token-issuer");
+}
+
 /** Can the store be opened and written, is its content sound, and would a power failure lose anything? */
-async function* checkTheStore({ store, demo, readOnly }: Settings): AsyncGenerator<DoctorFinding> {
+async function* checkTheStore({ store, demo, readOnly, lists }: Settings): AsyncGenerator<DoctorFinding> {
   if (demo) return;
   if (store.engine === "memory")
     yield warn("memory: the items end with the service", "keep them with --store sqlite:PATH");
-  else if (store.engine === "postgres") yield* checkPostgres(store);
-  else yield* checkFile(followLink(store.path), readOnly);
+  else if (store.engine === "postgres") yield* checkPostgres(store, lists);
+  else yield* checkFile(followLink(store.path), readOnly, lists);
 }
 
-async function* checkFile(path: string, readOnly: boolean): AsyncGenerator<DoctorFinding> {
+async function* checkFile(path: string, readOnly: boolean, lists: Settings["lists"]): AsyncGenerator<DoctorFinding> {
   const folder = dirname(resolve(path));
   // SQLite makes its log beside the file, so the folder must be writable too.
   for (const place of readOnly ? [] : [folder, path].filter(existsSync))
@@ -63,7 +76,7 @@ async function* checkFile(path: string, readOnly: boolean): AsyncGenerator<Docto
       const hint = "give it to the user of the service, or run doctor as that user";
       yield fail(`${place} cannot be written: ${systemReason(error)}`, hint);
     }
-  if (existsSync(path)) yield await soundness({ engine: "sqlite", path });
+  if (existsSync(path)) yield await soundness({ engine: "sqlite", path }, lists);
   else if (!existsSync(folder)) yield fail(`${folder}: there is no such folder`, "make it for the user of the service");
   else if (readOnly) yield warn(`${path}: there is no such file, so there are no items`, "check the path");
   else yield pass(`${path}: it is made at the first start`);
@@ -71,10 +84,11 @@ async function* checkFile(path: string, readOnly: boolean): AsyncGenerator<Docto
 
 async function* checkPostgres(
   store: Extract<KeptStore, { readonly engine: "postgres" }>,
+  lists: Settings["lists"],
 ): AsyncGenerator<DoctorFinding> {
   const condition = await readCondition(store);
   const { serverVersion, fsync, synchronousCommit, synchronousStandbys, standbys } = condition;
-  yield condition.hasStore ? await soundness(store) : pass("the tables are made at the first start");
+  yield condition.hasStore ? await soundness(store, lists) : pass("the tables are made at the first start");
   const wait = `a commit waits for ${synchronousStandbys || "none"} (synchronous_commit = ${synchronousCommit})`;
   yield pass(`PostgreSQL ${serverVersion}; connected standbys: ${standbys}; ${wait}`);
   if (!fsync) yield fail("fsync is off: a power failure loses answered writes", "set fsync = on in postgresql.conf");
@@ -87,10 +101,13 @@ async function* checkPostgres(
     );
 }
 
-/** `todoitems check` checks the content in the same way. */
-async function soundness(store: KeptStore): Promise<DoctorFinding> {
+/** `todoitems check` checks the content in the same way. Would the service also show all of it? */
+async function soundness(store: KeptStore, offered: Settings["lists"]): Promise<DoctorFinding> {
   const { items, findings } = await checkStore(store);
   if (findings.length > 0) return fail(`${describeStore(store)}: ${findings.join("; ")}`, damagedAdvice());
+  const names = (await listsOf(store)).flatMap(({ owner, name }) => (owner === "" ? [name] : []));
+  const refusal = items === 0 ? undefined : refusalOfLists(names, offered);
+  if (refusal !== undefined) return fail(`${describeStore(store)}: ${refusal}`, cannotStart);
   return pass(`${describeStore(store)}: sound, ${countOf(items)}`);
 }
 

@@ -4,12 +4,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isatty } from "node:tty";
 import { indented } from "../../items/indented.ts";
 import { ItemError } from "../../items/item-error.ts";
 import { scanObject } from "../../items/json-text.ts";
 import type { Environment } from "../../terminal/environment.ts";
-import { CommandError } from "../command-line/errors.ts";
+import { CommandError, UsageError } from "../command-line/errors.ts";
 import { describeFailure } from "../command-line/failure.ts";
+
+const isWindows = process.platform === "win32";
 
 /**
  * Opens the item in the editor, and calls `store` with the edited text, unless it is the same as before. Returns that
@@ -17,14 +20,14 @@ import { describeFailure } from "../command-line/failure.ts";
  */
 export async function editText(
   json: string,
-  environment: Environment,
+  editor: string,
   store: (json: string) => Promise<unknown>,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "todoitems-"));
   const path = join(folder, "item.json");
   writeFileSync(path, `${indented(json)}\n`, { mode: 0o600 });
   try {
-    await openEditor(path, environment);
+    await openEditor(path, editor);
     // Some editors put a byte-order mark before the text. The decoder leaves it out.
     const text = scanObject(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path))).text;
     if (text !== json) await store(text);
@@ -37,9 +40,17 @@ export async function editText(
   }
 }
 
-async function openEditor(path: string, environment: Environment): Promise<void> {
-  const isWindows = process.platform === "win32";
-  const editor = environment["VISUAL"]?.trim() || environment["EDITOR"]?.trim() || (isWindows ? "notepad" : "vi");
+/** Throws in a script, unless the user has chosen an editor: nobody would close the one that opens otherwise. */
+export function editorOf(environment: Environment): string {
+  const own = environment["VISUAL"]?.trim() || environment["EDITOR"]?.trim();
+  if (!own && !isatty(0))
+    throw new UsageError(
+      "There is no terminal for an editor. Say what to change with --name, --notes or --field, or set EDITOR.",
+    );
+  return own || (isWindows ? "notepad" : "vi");
+}
+
+async function openEditor(path: string, editor: string): Promise<void> {
   // EDITOR may contain arguments, as in "code --wait", and quotes around a path with spaces. So a shell runs it.
   const command = isWindows ? ["cmd", "/c", `${editor} "${path}"`] : ["sh", "-c", `${editor} "$1"`, "sh", path];
   // Ctrl-C in the terminal is meant for the editor. It must not end this program before the text is stored.

@@ -14,7 +14,7 @@ import { nameOf } from "./fields.ts";
 const longestId = 36;
 
 export const idNotes =
-  "ID is an ID, the beginning of one, or the whole name of an item. If two items match, nothing is changed.";
+  "ID is an ID, the beginning of one, or the whole name of an item. If two items match, the command does nothing.";
 
 /**
  * All items that the user names, each of them once. Throws if one of them is missing or not clear, so that a command
@@ -37,7 +37,7 @@ function idIn(items: readonly string[], word: string): string {
   const matches = exact.length > 0 ? exact : items.filter((json) => plainName(json).toLowerCase() === start);
   const [only] = matches;
   if (only === undefined)
-    throw new CommandError(`No item has the name ${word}, or an ID that begins with it. Nothing was changed.`);
+    throw new CommandError(`No item has the name ${word}, or an ID that begins with it. Nothing was done.`);
   if (matches.length === 1) return idOf(only) ?? "";
   const shown = matches.slice(0, 5).map((json) => `  ${printable(idOf(json) ?? "")}  ${nameOf(json)}`.trimEnd());
   throw new UsageError([`${countOf(matches.length)} match ${word}. Give more of the ID:`, ...shown].join("\n"));

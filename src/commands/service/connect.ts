@@ -28,7 +28,7 @@ export function defineClientCommand(
 }
 
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
-async function connect(args: Arguments, environment: Environment): Promise<TodoClient<string>> {
+export async function connect(args: Arguments, environment: Environment): Promise<TodoClient<string>> {
   const read = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
   const server = parseServer(read("server") ?? "http://127.0.0.1:5000/");
   const form = read("form") ?? "b";
@@ -36,11 +36,15 @@ async function connect(args: Arguments, environment: Environment): Promise<TodoC
   const username = read("user");
   const credentials =
     username === undefined ? undefined : await credentialsOf(username, read("password-file"), environment);
-  if (credentials && server.protocol === "http:" && !isOnThisMachine(server))
-    remark(`warning: The password is sent to ${server.host} unencrypted. Use an https address if there is one.`);
+  const token = environment["TODOITEMS_TOKEN"];
+  const signIn = token && !credentials ? { token: () => token } : { credentials };
+  if ((token || credentials) && server.protocol === "http:" && !isOnThisMachine(server))
+    remark(
+      `warning: The ${credentials ? "password" : "token"} is sent to ${server.host} unencrypted. Use an https address if there is one.`,
+    );
   const tls = await trustedAuthorities(server, read("ca"), environment);
   const send = async (url: string, init: RequestInit) => orNotKept(await fetch(url, { ...init, ...tls }));
-  return new TodoClient(server, { codec: jsonText, form, credentials, fetch: send });
+  return new TodoClient(server, { codec: jsonText, form, ...signIn, fetch: send });
 }
 
 async function credentialsOf(

@@ -9,13 +9,13 @@ export const connectionFlags: readonly Flag[] = [
     name: "server",
     short: "s",
     placeholder: "URL",
-    meaning: "address of the service; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
+    meaning: "address of the service, or of one of its lists; or set TODOITEMS_SERVER (http://127.0.0.1:5000/)",
   },
   {
     name: "user",
     short: "u",
     placeholder: "NAME",
-    meaning: "your name, if the service needs credentials; or set TODOITEMS_USER",
+    meaning: "your name, if the service needs credentials; or set TODOITEMS_USER, or TODOITEMS_TOKEN to a token",
   },
   {
     name: "password-file",
@@ -30,5 +30,8 @@ export const connectionFlags: readonly Flag[] = [
   { name: "ca", placeholder: "FILE", meaning: "certificate authority to trust for HTTPS, a PEM file" },
 ];
 
-/** The password has no flag, because other users can see the arguments of a process. */
-export const connectionVariables = [...connectionFlags.map(({ name }) => variableOf(name)), "TODOITEMS_PASSWORD"];
+/** The password and a token have no flags, because other users can see the arguments of a process. */
+export const connectionVariables = [
+  ...connectionFlags.map(({ name }) => variableOf(name)),
+  ...["TODOITEMS_PASSWORD", "TODOITEMS_TOKEN"],
+];

@@ -13,7 +13,9 @@ export async function askPassword(name: string, isNew: boolean): Promise<string>
   const ask = (prompt: string) =>
     new Promise<string>((resolve, reject) => {
       const cancel = () => reject(new CommandError("Cancelled. Nothing was changed."));
-      lines.once("SIGINT", cancel).once("close", cancel).once("line", resolve);
+      // Without a terminal, nobody cancels: the input is over, and has no line.
+      const end = isTerminal ? cancel : () => resolve("");
+      lines.once("SIGINT", cancel).once("close", end).once("line", resolve);
       if (isTerminal) process.stderr.write(prompt);
     }).finally(() => isTerminal && process.stderr.write("\n"));
   try {

@@ -15,6 +15,11 @@ export function parseServer(text: string): URL {
   return url;
 }
 
+/** The address of the service itself, if an address is that of one of its lists. Both end with a slash. */
+export function serviceAddress(address: URL): URL {
+  return new URL(address.pathname.replace(/\/lists\/[^/]+\/$/i, "/"), address);
+}
+
 /** True for `localhost` and loopback addresses. */
 export function isOnThisMachine({ hostname }: URL): boolean {
   return /^(?:localhost|127(?:\.[0-9]+){3}|\[::1\])$/.test(hostname);

@@ -2,10 +2,11 @@
 // looks after its files. A check only reads, so it can run beside a service.
 
 import type { Database } from "bun:sqlite";
-import type { Change } from "../../collection/engine.ts";
+import { partsOf, rootList } from "../../collection/list-key.ts";
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import { rowFault } from "../../engines/row-rules.ts";
+import type { ListedChange } from "../../engines/snapshot.ts";
 import { realPathOf } from "../../engines/sqlite/open-store.ts";
 import { connectForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
 import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
@@ -40,6 +41,11 @@ async function checkPostgres(address: PostgresAddress): Promise<CheckReport> {
   const snapshot = await PostgresSnapshot.open(address);
   try {
     for await (const item of snapshot.items()) rows.check(item);
+    const { itemCount, notedCount } = snapshot;
+    if (itemCount !== notedCount)
+      rows.findings.push(
+        `the store has ${itemCount} items, which are not the ${notedCount} that its last commit noted`,
+      );
     return rows.report();
   } finally {
     await snapshot.close();
@@ -58,20 +64,16 @@ export function checkSqlite(path: string): CheckReport {
     const integrity = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)");
     for (const { integrity_check: finding } of integrity.iterate())
       if (finding !== "ok") rows.findings.push(`SQLite: ${finding.replaceAll("\n", "; ")}`);
-    let [rowCount, checksumSum] = [0, 0];
-    for (const row of database.query<StoredRow, []>("SELECT * FROM change ORDER BY position").iterate()) {
-      rowCount++;
-      checksumSum = (checksumSum + row.checksum) | 0;
+    const stored = new StoredRows(database, path);
+    const lists = new Map(stored.lists().map((row) => [row.key, row]));
+    for (const row of stored.everyRow()) {
       // Damage can leave values of any type in a row. SQLite checks the types only when it writes.
-      const isAsWritten = typeof row.id === "string" && row.checksum === rowChecksum(row);
-      rows.check(row, isAsWritten ? undefined : "its checksum is wrong");
+      const isAsWritten = typeof row.id === "string" && row.checksum === rowChecksum(row) && lists.has(row.key);
+      rows.check({ ...row, list: lists.get(row.key)?.list ?? "" }, isAsWritten ? undefined : "its checksum is wrong");
     }
     // Rows may be missing although SQLite's pages fit together, because the disk has lost a page or has an old one.
-    const noted = new StoredRows(database, path).readStore();
-    if (noted.rowCount !== rowCount || noted.checksumSum !== checksumSum)
-      rows.findings.push(
-        `the store has ${rowCount} rows, which are not the ${noted.rowCount} that its last commit noted`,
-      );
+    const missing = stored.missingRows();
+    if (missing !== undefined) rows.findings.push(`the store ${missing}`);
   } catch (error) {
     const explained = explainSqliteError(error, path);
     if (!(explained instanceof SqliteStoreError) || explained.trouble !== "damaged") throw explained;
@@ -83,21 +85,20 @@ export function checkSqlite(path: string): CheckReport {
   return rows.report();
 }
 
-interface StoredRow extends Change {
-  readonly checksum: number;
-}
-
 /** Collects what is wrong with the rows of a store. */
 class RowCheck {
   readonly findings: string[] = [];
   readonly #ids = new Set<string>();
 
   /** `damage` is what is known to be wrong with the row. */
-  check(row: Change, damage?: string): void {
-    const isTwice = row.json !== null && this.#ids.has(row.id);
+  check(row: ListedChange, damage?: string): void {
+    // IDs are unique within a list.
+    const id = `${row.list}\n${row.id}`;
+    const isTwice = row.json !== null && this.#ids.has(id);
     const fault = damage ?? (isTwice ? "it is in the list twice" : rowFault(row));
-    if (fault !== undefined) this.findings.push(`version ${row.version}, item ${row.id}: ${fault}`);
-    if (row.json !== null) this.#ids.add(row.id);
+    const where = row.list === rootList ? "" : `list ${JSON.stringify(partsOf(row.list).name)}, `;
+    if (fault !== undefined) this.findings.push(`${where}version ${row.version}, item ${row.id}: ${fault}`);
+    if (row.json !== null) this.#ids.add(id);
   }
 
   report(): CheckReport {

@@ -5,12 +5,11 @@
 
 import { renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Change } from "../../collection/engine.ts";
-import type { Snapshot } from "../../engines/snapshot.ts";
+import type { ListedChange, Snapshot } from "../../engines/snapshot.ts";
 import { realPathOf } from "../../engines/sqlite/open-store.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
-import { StoreLock } from "../../engines/sqlite/store-lock.ts";
+import { takeLock } from "../../engines/sqlite/store-lock.ts";
 import { writeNewStore } from "../../engines/sqlite/store-writer.ts";
 import { syncFolder } from "../../files/synced-file.ts";
 import { definitions } from "../../serve/settings-table.ts";
@@ -72,10 +71,10 @@ export async function copyStore(
 }
 
 /** Reads the items back that were written. Throws unless they have this number and, if it is known, this hash. */
-export async function readBack(items: AsyncIterable<Change>, count: number, hash?: string): Promise<CopySummary> {
+export async function readBack(items: AsyncIterable<ListedChange>, count: number, hash?: string): Promise<CopySummary> {
   const found = new ItemHash();
-  for await (const { json } of items) {
-    found.add(json ?? "");
+  for await (const { json, list } of items) {
+    found.add(json ?? "", list);
     if (found.count % itemsAtOnce === 0) await Bun.sleep(0);
   }
   if (found.count === count && String(found) === (hash ?? String(found))) return { items: count, hash: String(found) };
@@ -86,13 +85,13 @@ export async function readBack(items: AsyncIterable<Change>, count: number, hash
 
 /** Runs an action while no service and no other command can use the store at `path`. Waits for a service that stops. */
 export async function withStoreLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
-  const lock = await StoreLock.take(realPathOf(path), lockWaitMs).catch((error: unknown) => {
+  const lock = await takeLock(realPathOf(path), lockWaitMs, remark).catch((error: unknown) => {
     throw explainSqliteError(unwritable(path, error), path);
   });
   try {
     return await action();
   } finally {
-    lock.release();
+    lock.close();
   }
 }
 

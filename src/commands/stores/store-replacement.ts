@@ -83,7 +83,7 @@ async function settle(file: string): Promise<void> {
   if (!existsSync(`${file}-wal`) && !existsSync(`${file}-journal`)) return;
   try {
     judgeFiles(file);
-    const engine = await SqliteEngine.open(file, { lockWaitMs });
+    const engine = await SqliteEngine.open(file, { lockWaitMs, onWarning: remark });
     await engine.close();
   } catch (error) {
     const isUnusable = error instanceof SqliteStoreError && error.trouble !== undefined && error.trouble !== "in use";

@@ -1,6 +1,6 @@
 // Comma-separated values (RFC 4180) that represent items exactly. A cell holds the JSON text of a value, but most
 // strings are written without their quotes and escapes. An empty cell means that the item does not have this field.
-// Why: docs/decisions/0084-papaparse.md
+// Why: docs/decisions/0007-development-tools.md
 
 import Papa from "papaparse";
 import { scanObject } from "../../items/json-text.ts";

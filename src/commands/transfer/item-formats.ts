@@ -43,7 +43,11 @@ export async function* readItems(
       yield { text: scanObject(found.text).text, place };
     }
   } catch (error) {
-    if (error instanceof ItemError) throw new CommandError(`${source}, ${place}: ${error.message}`);
+    if (error instanceof ItemError) {
+      // The item is a line. Its place names the line in the file.
+      const message = format === "ndjson" ? error.message.replace("at line 1, ", "at ") : error.message;
+      throw new CommandError(`${source}, ${place}: ${message}`);
+    }
     if (error instanceof CsvError) throw new CommandError(`${source}, ${error.message}.`);
     if (error instanceof SyntaxError)
       throw new CommandError(

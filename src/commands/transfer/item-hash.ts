@@ -5,6 +5,7 @@
 // 2^256. Every character of a value counts. The hash reveals mistakes, but it does not protect against forgery.
 // Why: docs/decisions/0032-a-hash-without-order.md
 
+import { type ListKey, rootList } from "../../collection/list-key.ts";
 import { scanObject } from "../../items/json-text.ts";
 
 const modulus = 1n << 256n;
@@ -13,9 +14,10 @@ export class ItemHash {
   #count = 0;
   #sum = 0n;
 
-  add(json: string): void {
+  /** In a store with several lists, an item also counts for the list that it is in. */
+  add(json: string, list: ListKey = rootList): void {
     const fields = [...scanObject(json).toMap()].sort(([one], [other]) => (one < other ? -1 : 1));
-    const text = `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+    const text = `${list}{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
     this.#sum = (this.#sum + BigInt(`0x${Bun.SHA256.hash(text, "hex")}`)) % modulus;
     this.#count++;
   }

@@ -8,7 +8,7 @@
 //   the batch. This takes two round trips, and nobody else can commit in between.
 // Why: docs/decisions/0020-postgresql.md
 
-import { type Batch, type Bookmark, newEpoch, type PlannedChange, StoreError } from "../../collection/engine.ts";
+import { type Batch, type News, newEpoch, type Plan, StaleListError, StoreError } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";
 import type { KnownHistory } from "./postgres-history.ts";
@@ -17,6 +17,7 @@ import {
   type ClockAndChanges,
   commitBatch,
   findBatch,
+  isSamePoint,
   lockClock,
   nowhere,
   type Point,
@@ -88,8 +89,7 @@ export class PostgresCommit {
       const write = isStored ? touchClock(sql) : voidBatch(sql, unanswered);
       await withTimeout(timeoutsMs.commit, Promise.all([write.execute(), this.#end(sql)]));
       // If the store was rolled back, the known point stays as it is. Then the next read notices the rollback too.
-      const { epoch } = unanswered.since;
-      if (isStored && !known.isCut(clock, epoch)) known.learn({ ...unanswered, epoch });
+      if (isStored && !known.isCut(clock, unanswered.epoch)) known.learn(unanswered);
       return isStored;
     });
   }
@@ -100,16 +100,16 @@ export class PostgresCommit {
       const { known } = this.#context;
       if (!known.isAt(this.#batch.since)) return false;
       const start = known.newest;
-      const changes = this.#batch.decide(undefined);
+      const plan = this.#decide(undefined);
       // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again,
       // with the newest state.
-      if (changes.length === 0) return false;
-      const sent = this.#send(start, changes);
+      if (plan instanceof StaleListError || plan.lists.length === 0) return false;
+      const sent = this.#send(start, plan);
       const stored = await withTimeout(
         timeoutsMs.commit,
-        this.#replicated(commitBatch(sql, sent, changes, this.#context.limits)),
+        this.#replicated(commitBatch(sql, sent, plan, this.#context.limits)),
       );
-      if (stored) known.learn({ ...sent, epoch: start.epoch });
+      if (stored) known.learn(sent);
       else this.#sent = undefined;
       return stored;
     });
@@ -121,30 +121,42 @@ export class PostgresCommit {
   async #locked(): Promise<boolean> {
     const { writer, known } = this.#context;
     const { since } = this.#batch;
-    return writer.use(async (sql) => {
+    const outcome = await writer.use(async (sql) => {
       const [, answer] = await withTimeout(
         timeoutsMs.commit,
         Promise.all([lockClock(sql), this.#readUnderLock(sql, since)]),
       );
-      const { epoch, version, batch } = answer;
+      const { epoch, clock, batch } = answer;
       const news = known.newsFrom(answer, since);
-      const isMissed = version !== since.version;
-      const changes = news && this.#batch.decide(isMissed ? news : undefined);
+      const isMissed = clock !== since.clock;
+      const plan = news && this.#decide(isMissed ? news : undefined);
       if (news) known.learn(answer);
       this.#context.contended = isMissed;
-      if (!changes || changes.length === 0) {
+      if (!plan || plan instanceof StaleListError || plan.lists.length === 0) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
-        return changes !== undefined;
+        return plan instanceof StaleListError ? plan : plan !== undefined;
       }
-      const sent = this.#send({ epoch, version, batch }, changes);
+      const sent = this.#send({ epoch, clock, batch }, plan);
       const [stored] = await withTimeout(
         timeoutsMs.commit,
-        Promise.all([commitBatch(sql, sent, changes, this.#context.limits), this.#end(sql)]),
+        Promise.all([commitBatch(sql, sent, plan, this.#context.limits), this.#end(sql)]),
       );
       if (!stored) throw new StoreError("the connection was lost in the middle of a transaction");
-      known.learn({ ...sent, epoch });
+      known.learn(sent);
       return true;
     });
+    if (outcome instanceof StaleListError) throw outcome;
+    return outcome;
+  }
+
+  /** A stale list is no failure of the connection, which would be dropped if this threw the error. */
+  #decide(missed: News | undefined): Plan | StaleListError {
+    try {
+      return this.#batch.decide(missed);
+    } catch (error) {
+      if (error instanceof StaleListError) return error;
+      throw error;
+    }
   }
 
   /** Called after an error. Throws if the commit has failed for good. Returns if another attempt is worthwhile. */
@@ -168,19 +180,17 @@ export class PostgresCommit {
     if (!tryAgain) throw error;
   }
 
-  #send(since: Point, changes: readonly PlannedChange[]): SentBatch {
-    const version = changes.at(-1)?.version ?? since.version;
-    this.#sent = { since, version, batch: newEpoch() };
+  #send(since: Point, { state }: Plan): SentBatch {
+    this.#sent = { since, epoch: since.epoch, clock: state.clock, batch: newEpoch() };
     return this.#sent;
   }
 
   /**
-   * Reads the changes since a bookmark while the clock is locked. A concurrent `pull` may change the known point in the
-   * meantime. That is harmless only if it is the point of the answer, because nobody else can commit now.
+   * Reads the changes since a state while the clock is locked. A concurrent `pull` or `load` may add a known point in
+   * the meantime. That is harmless only if it is the point of the answer, because nobody else can commit now.
    */
-  #readUnderLock(sql: Sql, since: Bookmark): Promise<ClockAndChanges> {
-    const { known } = this.#context;
-    return known.read(sql, since, (answer) => known.isNewest(answer));
+  #readUnderLock(sql: Sql, since: Omit<Point, "batch">): Promise<ClockAndChanges> {
+    return this.#context.known.read(sql, since, isSamePoint);
   }
 
   async #end(sql: Sql): Promise<void> {

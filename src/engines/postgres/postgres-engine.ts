@@ -3,15 +3,27 @@
 // that wait at the same time share one such query.
 // Why: docs/decisions/0021-fresh-reads.md
 
-import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
+import type { Batch, Change, Engine, ListNames, News, StoreState, WholeList } from "../../collection/engine.ts";
 import { type Limits, realLimits } from "../../collection/limits.ts";
+import type { ListKey } from "../../collection/list-key.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory } from "./postgres-history.ts";
 import { prepareStore, requireStore } from "./postgres-schema.ts";
-import { PostgresSession, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
+import { PostgresSession, type Sql, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
 import { PostgresSnapshot } from "./postgres-snapshot.ts";
-import { type Point, readClock, renameHistory, usableClock } from "./postgres-statements.ts";
+import {
+  type ClockAndChanges,
+  type ListBeginning,
+  nowhere,
+  type Point,
+  readClock,
+  readList,
+  readNames,
+  readPage,
+  renameHistory,
+  usableClock,
+} from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   /**
@@ -34,6 +46,9 @@ export class PostgresEngine implements Engine {
   readonly #reader: PostgresSession;
   /** The connection for commits. */
   readonly #writer: PostgresSession;
+  /** The connection for lists and their names, because reading them may take longer than readers can wait. */
+  readonly #loader: PostgresSession;
+  readonly #limits: Limits;
   readonly #known: KnownHistory;
   readonly #commits: CommitContext;
   /**
@@ -48,9 +63,10 @@ export class PostgresEngine implements Engine {
     this.#options = options;
     this.#reader = new PostgresSession(address);
     this.#writer = new PostgresSession(address);
+    this.#loader = new PostgresSession(address);
     this.#known = new KnownHistory(!options.readOnly);
-    const { limits = realLimits } = options;
-    this.#commits = { writer: this.#writer, known: this.#known, limits, contended: false };
+    this.#limits = options.limits ?? realLimits;
+    this.#commits = { writer: this.#writer, known: this.#known, limits: this.#limits, contended: false };
   }
 
   /** Connects to the store. Creates it if it does not exist, unless the engine is read-only. */
@@ -84,7 +100,7 @@ export class PostgresEngine implements Engine {
 
   #ask(): Promise<boolean> {
     this.#toAsk = undefined;
-    const answer = this.#reader.read(timeoutsMs.question, async (sql, leftMs) => {
+    const answer = this.#reader.read(async (sql, leftMs) => {
       const clock = usableClock((await withTimeout(leftMs, readClock(sql)))[0]);
       return !this.#known.isNewest(clock);
     });
@@ -95,54 +111,74 @@ export class PostgresEngine implements Engine {
     return answer;
   }
 
-  async pull(since: Bookmark): Promise<News | undefined> {
-    const known = this.#known;
-    // If a commit of this instance has overtaken the answer, `learn` ignores the answer, and the next pull checks the
-    // point that the commit led to. So the query need not be sent again. Otherwise an instance that commits all the
-    // time would send it forever.
-    const isOvertaken = ({ epoch, version }: Point) => known.newest.epoch === epoch && known.newest.version >= version;
-    const answer = await this.#reader.read(timeoutsMs.question, (sql, firstMs) =>
-      withTimeouts({ firstMs, ms: timeoutsMs.load }, (onFirst) => known.read(sql, since, isOvertaken, onFirst)),
-    );
-    const news = known.newsFrom(answer, since);
-    if (news) known.learn(answer);
+  async pull(since: StoreState): Promise<News | undefined> {
+    const answer = await this.#changesSince(since);
+    const news = this.#known.newsFrom(answer, since);
+    if (news) this.#known.learn(answer);
     return news;
   }
 
-  /**
-   * Begins to read the whole store. If the store was rolled back, it first gets a new epoch, unless this engine is
-   * read-only.
-   */
-  async load(): Promise<WholeStore> {
+  #changesSince(since: Omit<Point, "batch">): Promise<ClockAndChanges> {
+    // If a commit of this instance has overtaken the answer, `learn` ignores the answer, and the next pull checks the
+    // point that the commit led to. So the query need not be sent again. Otherwise an instance that commits all the
+    // time would send it forever.
+    const isOvertaken = ({ epoch, clock }: Point, by: Point) => by.epoch === epoch && by.clock >= clock;
+    return read(this.#reader, (sql, onFirst) => this.#known.read(sql, since, isOvertaken, onFirst));
+  }
+
+  /** If the store was rolled back, it first gets a new epoch, unless this engine is read-only. */
+  async state(): Promise<StoreState> {
     for (;;) {
       const { newest } = this.#known;
-      // This has a connection of its own. On the reader's connection, a `hasNews` query could become part of the
-      // transaction, and would then see the store as it was when the transaction began.
-      const snapshot = await PostgresSnapshot.begin(this.#address, newest);
-      const { epoch, version, prunedThrough } = snapshot.clock;
-      const isCut = this.#known.isCut(snapshot.clock, newest.epoch);
-      if (!isCut || this.#options.readOnly)
-        return { epoch, version, prunedThrough, pages: this.#pages(snapshot, newest) };
-      await snapshot.close();
-      await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
+      const answer = await this.#changesSince(nowhere);
+      const { epoch, clock, state } = answer;
+      if (this.#known.isCut(answer, newest.epoch) && !this.#options.readOnly) {
+        await this.#reader.use((sql) => withTimeout(timeoutsMs.answer, renameHistory(sql, epoch)));
+        continue;
+      }
+      // If a commit has changed the known point in the meantime, the caller does not use this state.
+      if (this.#known.newest !== newest) return state;
+      this.#known.restart(answer);
+      if (newest.epoch !== "" && newest.epoch !== epoch)
+        this.#options.onOtherHistory(
+          `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at change ${newest.clock} of ${newest.epoch}. It loads everything again, at change ${clock} of ${epoch}`,
+        );
+      return state;
     }
   }
 
-  async *#pages(snapshot: PostgresSnapshot, newest: Point): AsyncGenerator<readonly Change[]> {
+  async load(list: ListKey): Promise<WholeList> {
+    const { rowsInPage } = this.#limits;
+    const query = (sql: Sql, onFirst: () => void) =>
+      readList(sql, list, rowsInPage, { points: this.#known.points, onFirst });
+    const short = await read(this.#loader, query);
+    if (short.rows.length < rowsInPage) return this.#whole(short, pagesOf(short));
+    // The pages of a long list are read in a transaction. It has a connection of its own, because other queries on the
+    // same connection would see the store as it was when the transaction began.
+    const snapshot = await PostgresSnapshot.begin(this.#address);
     try {
-      yield* snapshot.pages();
-    } finally {
+      const long = await withTimeouts(timeoutsMs.answer, (onFirst) => snapshot.run((sql) => query(sql, onFirst)));
+      return this.#whole(long, pagesOf(long, snapshot, rowsInPage));
+    } catch (error) {
       await snapshot.close();
+      throw error;
     }
-    // Do this after everything that can fail. A load that fails must not change the known point: the caller's copy would
-    // be at another point, and `hasNews` would not notice. If a commit has changed the known point in the meantime, the
-    // caller does not use what it has loaded.
-    if (this.#known.newest === newest) this.#known.restart(snapshot.clock);
-    const { epoch, version } = snapshot.clock;
-    if (newest.epoch === "" || newest.epoch === epoch) return;
-    this.#options.onOtherHistory(
-      `The store has another history than this instance knew: it was restored from a backup, replaced, or failed over to a standby that lacked the latest changes. This instance was at version ${newest.version} of ${newest.epoch} and has loaded everything again, at version ${version} of ${epoch}`,
-    );
+  }
+
+  #whole(beginning: ListBeginning, pages: AsyncIterable<readonly Change[]>): WholeList {
+    const { epoch, continues, key, pruned } = beginning;
+    if (continues) this.#known.note(beginning);
+    // If the history was cut, the caller must ask for the state before it can use the list. Every other epoch makes it
+    // do so.
+    const storeEpoch = continues ? epoch : nowhere.epoch;
+    return { storeEpoch, isStored: key !== undefined, pages, prunedThrough: () => pruned };
+  }
+
+  async names(owner: string): Promise<ListNames> {
+    const { points } = this.#known;
+    const { names, ...moment } = await read(this.#loader, (sql, onFirst) => readNames(sql, owner, { points, onFirst }));
+    this.#known.note(moment);
+    return { listsMark: moment.state.listsMark, names };
   }
 
   async commit(batch: Batch): Promise<boolean> {
@@ -150,6 +186,32 @@ export class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reader.close(), this.#writer.close()]);
+    await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
+  }
+}
+
+/** Runs a query that may return many rows. A server that has stopped answering is noticed soon. */
+function read<Result>(
+  session: PostgresSession,
+  query: (sql: Sql, onFirst: () => void) => Promise<Result>,
+): Promise<Result> {
+  return session.read((sql, firstMs) => withTimeouts(firstMs, (onFirst) => query(sql, onFirst)));
+}
+
+/** The rows of a list. The snapshot, in which the other rows are read, is closed after the last one. */
+async function* pagesOf(
+  { key = 0, rows }: ListBeginning,
+  snapshot?: PostgresSnapshot,
+  rowsInPage = 0,
+): AsyncGenerator<readonly Change[]> {
+  try {
+    for (let page = rows; page.length > 0; ) {
+      yield page;
+      const last = page.at(-1)?.version ?? 0;
+      page =
+        snapshot && page.length === rowsInPage ? await snapshot.run((sql) => readPage(sql, key, last, rowsInPage)) : [];
+    }
+  } finally {
+    await snapshot?.close();
   }
 }

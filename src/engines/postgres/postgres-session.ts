@@ -89,23 +89,23 @@ export class PostgresSession {
 
   /**
    * Like `use`, for queries that change nothing. If the connection turns out to be dead, or gives no answer in time,
-   * the queries run once more. Each attempt has `attemptMs` to connect and to get an answer. `work` is given what is
-   * left of that time.
+   * the queries run once more. Each attempt has the time for a question to connect and to get an answer. `work` is given
+   * what is left of that time.
    */
-  async read<Result>(attemptMs: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
+  async read<Result>(work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
     try {
-      return await this.#attempt(attemptMs, work);
+      return await this.#attempt(work);
     } catch (error) {
       if (!(error instanceof StoreError) || error === this.#failure || isServerError(error)) throw error;
-      return this.#attempt(attemptMs, work);
+      return this.#attempt(work);
     }
   }
 
-  async #attempt<Result>(ms: number, work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
-    const endsAtMs = performance.now() + ms;
-    // If connecting takes longer than `ms`, this attempt fails. But the connection is still being opened, and the next
+  async #attempt<Result>(work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
+    const endsAtMs = performance.now() + timeoutsMs.question;
+    // If connecting takes longer than that, this attempt fails. But the connection is still being opened, and the next
     // attempt waits for it.
-    if (!this.#sql) await withTimeout(ms, this.#open());
+    if (!this.#sql) await withTimeout(timeoutsMs.question, this.#open());
     return this.use((sql) => work(sql, endsAtMs - performance.now()));
   }
 
@@ -234,12 +234,13 @@ export async function withTimeout<Result>(ms: number, work: Promise<Result>): Pr
   }
 }
 
-/** Rejects if the first row takes longer than `firstMs`, or if all of the work takes longer than `ms`. */
+/** For a query that may return many rows. Rejects if the first row takes longer than `firstMs`, or all take too long. */
 export async function withTimeouts<Result>(
-  { firstMs, ms }: { readonly firstMs: number; readonly ms: number },
+  firstMs: number,
   work: (onFirst: () => void) => Promise<Result>,
 ): Promise<Result> {
   const first = Promise.withResolvers<void>();
-  const [result] = await Promise.all([withTimeout(ms, work(first.resolve)), withTimeout(firstMs, first.promise)]);
+  const rows = withTimeout(timeoutsMs.load, work(first.resolve));
+  const [result] = await Promise.all([rows, withTimeout(firstMs, first.promise)]);
   return result;
 }

@@ -1,51 +1,44 @@
 // A PostgreSQL store as it is at one moment: everything is read in one transaction, on a connection of its own. Rows are
 // read a page at a time, so memory does not grow with the store.
 
-import type { Change } from "../../collection/engine.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { realLimits } from "../../collection/limits.ts";
+import type { ListedChange, Snapshot } from "../snapshot.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { requireStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
-import {
-  type ClockAndChanges,
-  countItems,
-  nowhere,
-  type Point,
-  pagesBy,
-  readChanges,
-  readPage,
-} from "./postgres-statements.ts";
+import { countItems, type ListedRow, readRows } from "./postgres-statements.ts";
 
 export class PostgresSnapshot implements Snapshot {
   readonly #session: PostgresSession;
   readonly #sql: Sql;
-  /** The clock, and whether the history contains the point that `begin` was given. */
-  readonly clock: ClockAndChanges;
   /** Only `open` counts the items. */
   itemCount = 0;
+  /** The count that the last commit has noted. */
+  notedCount = 0;
 
-  private constructor(session: PostgresSession, sql: Sql, clock: ClockAndChanges) {
+  private constructor(session: PostgresSession, sql: Sql) {
     this.#session = session;
     this.#sql = sql;
-    this.clock = clock;
   }
 
   static async open(address: PostgresAddress): Promise<PostgresSnapshot> {
-    const snapshot = await PostgresSnapshot.begin(address, nowhere);
+    const snapshot = await PostgresSnapshot.begin(address);
     // Writing the items to a slow disk may take long. The server must not end the idle transaction in the meantime.
-    await snapshot.#run((sql) => sql`set local idle_in_transaction_session_timeout = 0`);
-    snapshot.itemCount = await snapshot.#run(countItems);
+    await snapshot.run((sql) => sql`set local idle_in_transaction_session_timeout = 0`);
+    const { count, noted } = await snapshot.run(countItems);
+    snapshot.itemCount = count;
+    snapshot.notedCount = noted;
     return snapshot;
   }
 
-  static async begin(address: PostgresAddress, known: Point): Promise<PostgresSnapshot> {
+  /** The first query decides which moment this is. */
+  static async begin(address: PostgresAddress): Promise<PostgresSnapshot> {
     const session = new PostgresSession(address);
     try {
       return await session.use(async (sql) => {
         await withTimeout(timeoutsMs.answer, requireStore(sql));
-        const begin = sql`begin isolation level repeatable read read only`.execute();
-        const [clock] = await withTimeout(timeoutsMs.answer, Promise.all([readChanges(sql, nowhere, known), begin]));
-        return new PostgresSnapshot(session, sql, clock);
+        await withTimeout(timeoutsMs.answer, sql`begin isolation level repeatable read read only`);
+        return new PostgresSnapshot(session, sql);
       });
     } catch (error) {
       await session.close();
@@ -54,20 +47,27 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /** Runs a query in the transaction. Fails if the connection was lost: another one would see another moment. */
-  #run<Result>(query: (sql: Sql) => Promise<Result>): Promise<Result> {
+  run<Result>(query: (sql: Sql) => Promise<Result>): Promise<Result> {
     return this.#session.use(() => withTimeout(timeoutsMs.load, query(this.#sql)));
   }
 
-  /** All rows, in order of version. */
-  pages(): AsyncGenerator<readonly Change[]> {
-    return pagesBy((after) => this.#run((sql) => readPage(sql, after)));
-  }
-
-  async *items(): AsyncGenerator<Change> {
-    for await (const page of this.pages()) for (const row of page) if (row.json !== null) yield row;
+  async *items(): AsyncGenerator<ListedChange> {
+    for await (const row of allRows((query) => this.run(query))) if (row.json !== null) yield row;
   }
 
   async close(): Promise<void> {
     await this.#session.close();
+  }
+}
+
+/** Every row of every list. `run` runs the queries, all of them in one transaction. */
+export async function* allRows(
+  run: (query: (sql: Sql) => Promise<readonly ListedRow[]>) => Promise<readonly ListedRow[]>,
+): AsyncGenerator<ListedRow> {
+  for (let last: ListedRow | undefined; ; ) {
+    const rows = await run((sql) => readRows(sql, last, realLimits.rowsInPage));
+    yield* rows;
+    last = rows.at(-1);
+    if (!last) return;
   }
 }

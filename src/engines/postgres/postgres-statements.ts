@@ -2,34 +2,36 @@
 // awaited. If a query must be sent earlier, to be in order with others, call `execute` on it.
 
 import {
-  type Bookmark,
   type Change,
+  type ListChanges,
   newEpoch,
-  type PlannedChange,
+  type Plan,
   StoreError,
+  type StoreState,
   type Version,
 } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
+import { type ListKey, listKey, partsOf } from "../../collection/list-key.ts";
+import type { ListedChange } from "../snapshot.ts";
 import type { Sql } from "./postgres-session.ts";
 
-/** How many rows are read at once. This limits the memory that it takes to read a large store. */
-const rowsInPage = 1_000;
-/** Batches that are more than this many versions old are deleted from the history. */
+/** Batches that are more than this many changes old are deleted from the history. */
 const historyLength = 100_000;
 
 /**
  * A point in the store's history, with the name of the batch that led to it. If the store is rolled back to an older
- * version, later commits use the same version numbers again, but never the same batch names.
+ * state, later commits raise the clock to the same numbers again, but never with the same batch names.
  */
-export interface Point extends Bookmark {
+export interface Point {
+  readonly epoch: string;
+  /** The column `version` of the tables. */
+  readonly clock: number;
   readonly batch: string;
 }
 
-/** A batch that was sent to be stored on the state at `since`. Its last change gets the version `version`. */
-export interface SentBatch {
+/** A batch that was sent to be stored on the state at `since`. It is the point that it leads to. */
+export interface SentBatch extends Point {
   readonly since: Point;
-  readonly version: Version;
-  readonly batch: string;
 }
 
 /** The clock: the only row of todoitems.store. `standby` tells whether the server that sent it is a standby. */
@@ -37,11 +39,37 @@ interface ClockRow extends Point {
   readonly standby: boolean;
 }
 
-export interface ClockAndChanges extends ClockRow {
-  readonly prunedThrough: Version;
-  /** False if the store's history lacks the point `known` of `readChanges`. A point of another epoch is not checked. */
+/** What an answer says about the moment at which it was read. */
+export interface Moment extends Point {
+  readonly state: StoreState;
+  readonly prunedThrough: number;
+  /** The points that were looked for in the store's history. */
+  readonly checked: readonly Point[];
+  /** False if the store's history lacks one of them. A point of another epoch is not looked for. */
   readonly continues: boolean;
-  readonly changes: readonly Change[];
+}
+
+export interface ClockAndChanges extends Moment {
+  readonly lists: readonly ListChanges[];
+}
+
+/** The first rows of a list. `key` is undefined if the store has no such list. */
+export interface ListBeginning extends Moment {
+  readonly key: number | undefined;
+  readonly pruned: Version;
+  readonly rows: readonly Change[];
+}
+
+/** A row, and the list that it is in. */
+export interface ListedRow extends ListedChange {
+  readonly key: number;
+}
+
+/** A point in no store's history. */
+export const nowhere: Point = { epoch: "", clock: 0, batch: "" };
+
+export function isSamePoint(one: Point, other: Point): boolean {
+  return one.epoch === other.epoch && one.clock === other.clock && one.batch === other.batch;
 }
 
 export async function lockClock(sql: Sql): Promise<void> {
@@ -60,70 +88,124 @@ export function touchClock(sql: Sql) {
 
 /** Marks a batch as void. If the server later executes a statement that would store the batch, it stores nothing. */
 export function voidBatch(sql: Sql, { batch, since }: SentBatch) {
-  return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since.version}) on conflict do nothing`;
+  return sql`insert into todoitems.voided (batch, version) values (${batch}, ${since.clock}) on conflict do nothing`;
 }
 
 /** Returns a row if the batch was stored. */
-export function findBatch(sql: Sql, { version, batch }: SentBatch) {
-  return sql<object[]>`select from todoitems.history where version = ${version} and batch = ${batch}`;
+export function findBatch(sql: Sql, { clock, batch }: SentBatch) {
+  return sql<object[]>`select from todoitems.history where version = ${clock} and batch = ${batch}`;
 }
 
-export async function countItems(sql: Sql): Promise<number> {
-  const [counted] = await sql<{ count: number }[]>`
-    select count(*)::int as count from todoitems.item where json is not null`;
-  return counted?.count ?? 0;
+/** How many items there are, and how many the last commit has noted. */
+export async function countItems(sql: Sql): Promise<{ readonly count: number; readonly noted: number }> {
+  const [counted] = await sql<{ count: number; noted: number }[]>`
+    select count(*)::int as count, (select item_count::int from todoitems.store) as noted
+    from todoitems.item where json is not null`;
+  return counted ?? { count: 0, noted: 0 };
 }
 
 export function readClock(sql: Sql) {
-  return sql<ClockRow[]>`select epoch, version, batch, pg_is_in_recovery() as standby from todoitems.store`;
+  return sql<ClockRow[]>`select epoch, version as clock, batch, pg_is_in_recovery() as standby from todoitems.store`;
 }
 
-/**
- * Reads the changes after `since`, if the store has the epoch of `since` and still has all of these changes. The answer
- * also says (`continues`) whether the history still contains `known`, the newest point that the engine knows. Uses one
- * statement, so that everything is from the same moment. The first line of the answer is the clock, and `onFirst` is
- * called when that line arrives.
- */
-export async function readChanges(
-  sql: Sql,
-  since: Bookmark,
-  known: Point,
-  onFirst?: () => void,
-): Promise<ClockAndChanges> {
-  let first: string | undefined;
-  const changes: Change[] = [];
-  await sql<{ line: string }[]>`
+/** A question about the store: does its history still contain these points, which the engine knows? */
+export interface Question {
+  readonly points: readonly Point[];
+  /** Called when the first line of the answer arrives. */
+  readonly onFirst?: () => void;
+}
+
+// Each of the next three functions uses one statement, so that everything is from the same moment.
+
+/** Reads the changes after `since`, if the store has the epoch of `since` and still has all of these changes. */
+export async function readChanges(sql: Sql, since: Omit<Point, "batch">, question: Question): Promise<ClockAndChanges> {
+  const lists = new Map<ListKey, Change[]>();
+  const query = sql<{ line: string }[]>`
+    (select todoitems.moment(${clocksOf(question)}) as line)
+    union all
     (
-      select concat_ws(E'\t', epoch, version, batch, pruned_through, pg_is_in_recovery(),
-        coalesce((select history.batch from todoitems.history where history.version = ${known.version}), '')) as line
-      from todoitems.store
+      select concat_ws(E'\t', (select concat_ws(E'\t', name, owner) from todoitems.list where key = list),
+        number, position, id, json)
+      from todoitems.item
+      where version > ${since.clock}
+        and (select epoch = ${since.epoch} and pruned_through <= ${since.clock} from todoitems.store)
+      order by version
+    )`;
+  const { moment } = await readLines(query, question, (line) => {
+    const [name = "", owner = "", ...fields] = line.split("\t");
+    const list = listKey(name, owner);
+    const changes = lists.get(list);
+    if (changes) changes.push(changeOf(fields));
+    else lists.set(list, [changeOf(fields)]);
+  });
+  return { ...moment, lists: Array.from(lists, ([list, changes]) => ({ list, changes })) };
+}
+
+/** Reads the first rows of a list, in order of version. */
+export async function readList(sql: Sql, list: ListKey, limit: number, question: Question): Promise<ListBeginning> {
+  const { name, owner } = partsOf(list);
+  const rows: Change[] = [];
+  const query = sql<{ line: string }[]>`
+    (
+      select concat_ws(E'\t', todoitems.moment(${clocksOf(question)}), key, pruned) as line
+      from todoitems.store left join todoitems.list on owner = ${owner} and name = ${name}
     )
     union all
     (
-      select concat_ws(E'\t', version, position, id, json)
-      from todoitems.item
-      where version > ${since.version}
-        and (select epoch = ${since.epoch} and pruned_through <= ${since.version} from todoitems.store)
-      order by version
-    )`.forEach(({ line }) => {
-    if (first !== undefined) changes.push(changeOf(line));
+      select concat_ws(E'\t', number, position, id, json) from todoitems.item
+      where list = (select key from todoitems.list where owner = ${owner} and name = ${name})
+      order by number limit ${limit}
+    )`;
+  const { moment, rest } = await readLines(query, question, (line) => rows.push(changeOf(line.split("\t"))));
+  const [key, pruned = 0] = rest.map(Number);
+  return { ...moment, key, pruned, rows };
+}
+
+/** Reads the names of the lists of an owner that have items. */
+export async function readNames(sql: Sql, owner: string, question: Question): Promise<Moment & { names: string[] }> {
+  const names: string[] = [];
+  const query = sql<{ line: string }[]>`
+    (select todoitems.moment(${clocksOf(question)}) as line)
+    union all
+    (select name from todoitems.list where owner = ${owner} and has_items)`;
+  const { moment } = await readLines(query, question, (line) => names.push(line));
+  return { ...moment, names };
+}
+
+function clocksOf({ points }: Question): string {
+  return points.map(({ clock }) => clock).join(",");
+}
+
+/**
+ * Reads an answer. Its first line begins with what `todoitems.moment` returns, and `rest` is what follows. Throws if the
+ * clock is missing, or if it comes from a standby.
+ */
+async function readLines(
+  query: { forEach(onRow: (row: { readonly line: string | null }) => void): PromiseLike<unknown> },
+  { points, onFirst }: Question,
+  onLine: (line: string) => void,
+): Promise<{ readonly moment: Moment; readonly rest: readonly string[] }> {
+  let first: string | null | undefined;
+  await query.forEach(({ line }) => {
+    if (first !== undefined) onLine(line ?? "");
     else {
       first = line;
       onFirst?.();
     }
   });
-  const [epoch = "", version, batch = "", prunedThrough, standby, batchAtKnown = ""] = first?.split("\t") ?? [];
-  const line = { epoch, version: Number(version), batch, standby: standby === "t" };
-  const clock = usableClock(first === undefined ? undefined : line);
-  const continues = known.epoch !== epoch || leadsThrough(clock, known, batchAtKnown);
-  return { ...clock, prunedThrough: Number(prunedThrough), continues, changes };
+  const [epoch = "", batch = "", standby, history = "", ...numbers] = first?.split("\t") ?? [];
+  const [clock = 0, itemCount = 0, byteCount = 0, listsMark = 0, prunedThrough = 0] = numbers.map(Number);
+  usableClock(first ? { epoch, clock, batch, standby: standby === "t" } : undefined);
+  const batches = new Map(history.split(",").map((entry) => entry.split(" ") as [string, string]));
+  const continues = points.every(
+    (point) => point.epoch !== epoch || leadsThrough(clock, point, batches.get(String(point.clock)) ?? ""),
+  );
+  const state = { epoch, clock, itemCount, byteCount, listsMark };
+  return { moment: { epoch, clock, batch, state, prunedThrough, checked: points, continues }, rest: numbers.slice(5) };
 }
 
-/** A point in no store's history. */
-export const nowhere: Point = { epoch: "", version: 0, batch: "" };
-
 /**
- * Stores changes on exactly the state at `since`. Returns false if the store has another state by now, so that nothing
+ * Stores a plan on exactly the state at `since`. Returns false if the store has another state by now, so that nothing
  * was stored.
  *
  * If the connection is lost, the caller's transaction is lost too, and the statement may run outside it. Even then it
@@ -131,63 +213,66 @@ export const nowhere: Point = { epoch: "", version: 0, batch: "" };
  */
 export async function commitBatch(
   sql: Sql,
-  { since, version, batch }: SentBatch,
-  changes: readonly PlannedChange[],
+  { since, clock, batch }: SentBatch,
+  { lists, state }: Plan,
   { prunedAtOnce, tombstonesMax }: Limits,
 ): Promise<boolean> {
-  const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
+  const listLines = lists.map(({ list, hasItems, changes }) => {
+    const { name, owner } = partsOf(list);
+    const replaced = changes.flatMap(({ replaces }) => replaces ?? []);
+    return `${owner}\t${name}\t${hasItems ?? ""}\t${replaced.join(",")}`;
+  });
+  const lines = lists.flatMap(({ changes }, index) => changes.map((change) => `${index + 1}\t${lineOf(change)}`));
   const [{ stored } = { stored: false }] = await sql<{ stored: boolean }[]>`
-    select todoitems.commit_batch(${since.epoch}, ${since.version}, ${since.batch}, ${version}, ${batch},
-      ${changes.map(lineOf).join("\n")}, ${replaced.join(",")},
+    select todoitems.commit_batch(${since.epoch}, ${since.clock}, ${since.batch}, ${clock}, ${batch},
+      ${state.itemCount}, ${state.byteCount}, ${state.listsMark}, ${listLines.join("\n")}, ${lines.join("\n")},
       ${prunedAtOnce}, ${tombstonesMax}, ${historyLength}) as stored`;
   return stored;
 }
 
 // Rows are sent as lines of text. Quoting and parsing arrays, or making an object of each row of a large store, would
-// cost several times as much. No field contains a tab or a line break: IDs have none, and JSON text escapes them.
+// cost several times as much. No field contains a tab or a line break: IDs, and the names and owners of lists, have
+// none, and JSON text escapes them.
 
 /** A tombstone gets an empty JSON field. The JSON text of an item is never empty, so the two cannot be confused. */
 function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
 }
 
-/** Reads the next rows after a version, in order. */
-export async function readPage(sql: Sql, after: Version): Promise<readonly Change[]> {
+/** Reads the next rows of a list, in order. Read all pages in one transaction, or they show different moments. */
+export async function readPage(sql: Sql, key: number, after: Version, limit: number): Promise<readonly Change[]> {
   const lines = await sql<{ line: string }[]>`
-    select concat_ws(E'\t', version, position, id, json) as line from todoitems.item
-    where version > ${after} order by version limit ${rowsInPage}`;
-  return lines.map(({ line }) => changeOf(line));
+    select concat_ws(E'\t', number, position, id, json) as line from todoitems.item
+    where list = ${key} and number > ${after} order by number limit ${limit}`;
+  return lines.map(({ line }) => changeOf(line.split("\t")));
 }
 
-/**
- * Reads page after page, until there are no more rows. Read all pages in one transaction. Otherwise, different pages
- * may show the store at different moments.
- */
-export async function* pagesBy(
-  read: (after: Version) => Promise<readonly Change[]>,
-): AsyncGenerator<readonly Change[]> {
-  let after: Version | undefined = 0;
-  while (after !== undefined) {
-    const page = await read(after);
-    if (page.length > 0) yield page;
-    after = page.at(-1)?.version;
-  }
+/** Reads the next rows of all lists, one list after the other. */
+export async function readRows(sql: Sql, after: ListedRow | undefined, limit: number): Promise<readonly ListedRow[]> {
+  const lines = await sql<{ line: string }[]>`
+    select concat_ws(E'\t', list, (select concat_ws(E'\t', name, owner) from todoitems.list where key = list),
+      number, position, id, json) as line
+    from todoitems.item
+    where (list, number) > (${after?.key ?? 0}, ${after?.version ?? 0}) order by list, number limit ${limit}`;
+  return lines.map(({ line }) => {
+    const [key, name = "", owner = "", ...fields] = line.split("\t");
+    return { key: Number(key), list: listKey(name, owner), ...changeOf(fields) };
+  });
 }
 
 /** The server sends a tombstone as a line without a JSON field. */
-function changeOf(line: string): Change {
-  const [version, position, id = "", json = null] = line.split("\t");
-  return { version: Number(version), position: Number(position), id, json };
+function changeOf([version, position, id = "", json]: readonly string[]): Change {
+  return { version: Number(version), position: Number(position), id, json: json ?? null };
 }
 
 /**
- * True if the history contains the point. `batchThen` is the batch that led to that version, or empty if the history
- * lacks it. If the store has already deleted that part of its history, the point counts as contained.
+ * True if the history contains the point. `batchThen` is the batch that led to that clock, or empty if the history lacks
+ * it. If the store has already deleted that part of its history, the point counts as contained.
  */
-function leadsThrough({ version }: ClockRow, point: Point, batchThen: string): boolean {
-  if (point.version > version) return false;
-  const isForgotten = batchThen === "" && point.version < version - historyLength;
-  return point.batch === batchThen || isForgotten;
+function leadsThrough(now: number, { clock, batch }: Point, batchThen: string): boolean {
+  if (clock > now) return false;
+  const isForgotten = batchThen === "" && clock < now - historyLength;
+  return batch === batchThen || isForgotten;
 }
 
 /** Returns the clock. Throws if it is missing, or if it comes from a standby. */

@@ -8,8 +8,8 @@ import { newEpoch } from "../../collection/engine.ts";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { createTables, readPragma } from "./schema.ts";
-import { cannotLock, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
-import { StoreLock } from "./store-lock.ts";
+import { SqliteStoreError } from "./sqlite-errors.ts";
+import { type OnWait, takeLock } from "./store-lock.ts";
 import { judgeFiles, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
 import { StoredRows } from "./stored-rows.ts";
 
@@ -28,7 +28,7 @@ export interface OpenedStore {
   /** The real path of the file. */
   readonly path: string;
   readonly database: Database;
-  readonly lock: StoreLock;
+  readonly lock: Database;
   readonly record: StoreRecord;
 }
 
@@ -42,28 +42,17 @@ export function realPathOf(path: string): string {
   return existsSync(folder) ? join(realpathSync(folder), basename(path)) : resolve(path);
 }
 
-/** Takes the lock of a store. Undefined if this user may not write beside it: then the store is only read. */
-export async function lockForReading(path: string, waitMs: number): Promise<StoreLock | undefined> {
-  checkPlace(path);
-  try {
-    return await StoreLock.take(realPathOf(path), waitMs);
-  } catch (error) {
-    if (cannotLock(error)) return undefined;
-    throw explainSqliteError(error, path);
-  }
-}
-
 /** If this fails, SQLite may still have the file open. End the process soon, and do not terminate the thread. */
-export async function openForWriting(path: string, lockWaitMs: number): Promise<OpenedStore> {
-  let lock: StoreLock | undefined;
+export async function openForWriting(path: string, lockWaitMs: number, onWait?: OnWait): Promise<OpenedStore> {
+  let lock: Database | undefined;
   try {
     checkPlace(path);
     const file = realPathOf(path);
-    lock = await StoreLock.take(file, lockWaitMs);
+    lock = await takeLock(file, lockWaitMs, onWait);
     return { path: file, lock, ...openLocked(file) };
   } catch (error) {
-    lock?.release();
-    throw explainSqliteError(error, path);
+    lock?.close();
+    throw error;
   }
 }
 
@@ -125,7 +114,7 @@ function commitFirst(database: Database, path: string, isReplaced: boolean): voi
 }
 
 /** Throws for a pipe or a device: opening a pipe would hang, and a device stores nothing. Also throws for a folder. */
-function checkPlace(path: string): void {
+export function checkPlace(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   const folder = dirname(resolve(path));
   if (!stat && !existsSync(folder)) throw new SqliteStoreError(`${path}: its folder ${folder} does not exist`);

@@ -2,42 +2,62 @@
 // of its content. If a single bit of the content changes, its CRC-32 always changes too.
 // Why: docs/decisions/0052-damage-is-noticed.md
 
-import type { Change, Version } from "../../collection/engine.ts";
+import type { Change, StoreState, Version } from "../../collection/engine.ts";
+import { type ListKey, partsOf } from "../../collection/list-key.ts";
 
 /**
  * The fields of the row in table `store`. `file` identifies the file that the row was written to. `rowCount` is the
- * number of rows in table `change`, and `checksumSum` the sum of their checksums, in 32 bits.
+ * number of rows in the tables `change` and `list`, and `checksumSum` the sum of their checksums, in 32 bits.
  */
-export interface StoreFields {
-  readonly epoch: string;
-  /** The version of the newest change. */
-  readonly version: Version;
-  readonly prunedThrough: Version;
+export interface StoreFields extends StoreState {
   readonly file: string;
   readonly rowCount: number;
   readonly checksumSum: number;
 }
 
+/** A row of table `list`. */
+export interface ListRow {
+  readonly key: number;
+  readonly list: ListKey;
+  readonly hasItems: boolean;
+  readonly prunedThrough: Version;
+}
+
+/** A row of table `change`: a change of the list with this key. `deletedAt` is null unless it is a tombstone. */
+export interface ChangeRow extends Change {
+  readonly key: number;
+  readonly deletedAt: number | null;
+}
+
 /**
- * The checksum of a row of table `change`. It covers the version, the position and a text: the ID and, unless the item
- * was deleted, a space and the JSON. Rows with different IDs or JSON never have the same text, because an ID contains
- * no space.
+ * The checksum of a row of table `change`. It covers the numbers and a text: the ID and, unless the item was deleted, a
+ * space and the JSON. Rows with different IDs or JSON never have the same text, because an ID contains no space.
  */
-export function rowChecksum({ version, position, id, json }: Change): number {
-  setWords(rowWords, 0, version);
-  setWords(rowWords, 2, position);
+export function rowChecksum({ key, version, position, id, json, deletedAt }: ChangeRow): number {
+  setWords(rowWords, 0, key);
+  setWords(rowWords, 2, version);
+  setWords(rowWords, 4, position);
+  setWords(rowWords, 6, deletedAt ?? 0);
   return checksum(rowWords, json === null ? id : `${id} ${json}`);
 }
 
-export function storeChecksum(fields: StoreFields): number {
-  const { epoch, version, prunedThrough, file, rowCount, checksumSum } = fields;
-  for (const [index, number] of [version, prunedThrough, rowCount, checksumSum].entries())
-    setWords(storeWords, 2 * index, number);
-  return checksum(storeWords, `${epoch} ${file}`);
+export function listChecksum({ key, list, hasItems, prunedThrough }: ListRow): number {
+  const { owner, name } = partsOf(list);
+  return numbersChecksum([key, hasItems ? 1 : 0, prunedThrough], `${owner}\n${name}`);
 }
 
-const rowWords = new Uint32Array(4);
-const storeWords = new Uint32Array(8);
+export function storeChecksum(fields: StoreFields): number {
+  const { epoch, clock, itemCount, byteCount, listsMark, file, rowCount, checksumSum } = fields;
+  return numbersChecksum([clock, itemCount, byteCount, listsMark, rowCount, checksumSum], `${epoch} ${file}`);
+}
+
+const rowWords = new Uint32Array(8);
+
+function numbersChecksum(numbers: readonly number[], text: string): number {
+  const words = new Uint32Array(2 * numbers.length);
+  for (const [index, number] of numbers.entries()) setWords(words, 2 * index, number);
+  return checksum(words, text);
+}
 
 /** Versions can have more than 32 bits, so each number takes two words. */
 function setWords(words: Uint32Array<ArrayBuffer>, index: number, number: number): void {

@@ -3,19 +3,23 @@
 // once they are on disk.
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
-import type { Batch, Bookmark, Change, Engine, News, WholeStore } from "../../collection/engine.ts";
-import { type Limits, realLimits } from "../../collection/limits.ts";
+import type {
+  Batch,
+  Engine,
+  ListNames,
+  News,
+  StoredLists,
+  StoreState,
+  Version,
+  WholeList,
+} from "../../collection/engine.ts";
+import { realLimits } from "../../collection/limits.ts";
+import type { ListKey } from "../../collection/list-key.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 import type { StoreReports } from "./sqlite-store.ts";
-import { changesOf, marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
+import { marks, type OpenOptions, type ThreadRequests } from "./thread-messages.ts";
 
-export interface SqliteEngineOptions extends Partial<StoreReports> {
-  /** A read-only engine never commits and leaves an existing file as it is. */
-  readonly readOnly?: boolean;
-  /** How long to wait for another process that has the store open. */
-  readonly lockWaitMs?: number;
-  readonly limits?: Limits | undefined;
-}
+type SqliteEngineOptions = Partial<StoreReports & OpenOptions>;
 
 interface Waiting {
   answer(text: string): void;
@@ -27,11 +31,12 @@ type AnswerTo<Name extends keyof ThreadRequests> = Awaited<ReturnType<ThreadRequ
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #options: SqliteEngineOptions;
+  readonly #rowsInPage: number;
   readonly #worker: Worker;
   /** The requests that wait for an answer, in order. */
   readonly #waiting: Waiting[] = [];
-  /** The state of the store after the last load or commit. Nobody else commits. */
-  #state: Bookmark = { epoch: "", version: 0 };
+  /** The state of the store when it was last asked for, or after the last commit. Nobody else commits. */
+  #state: StoreState | undefined;
   #doubt: string | undefined;
   /** Why the thread has ended. Undefined while it runs. */
   #end: string | undefined;
@@ -39,6 +44,7 @@ export class SqliteEngine implements Engine {
   private constructor(path: string, options: SqliteEngineOptions) {
     this.#path = path;
     this.#options = options;
+    this.#rowsInPage = (options.limits ?? realLimits).rowsInPage;
     this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url));
     this.#worker.onmessage = ({ data }: MessageEvent<string>) => this.#receive(data.charAt(0), data.slice(1));
     this.#worker.onerror = ({ message }) => this.#ended(message);
@@ -50,7 +56,7 @@ export class SqliteEngine implements Engine {
     const { readOnly = false, lockWaitMs = 0, limits = realLimits } = options;
     const engine = new SqliteEngine(path, options);
     try {
-      await engine.#ask("open", { path, readOnly, lockWaitMs, limits });
+      await engine.#ask("open", path, { readOnly, lockWaitMs, limits });
       return engine;
     } catch (error) {
       // The thread may have the file open, and terminating it would close the file. So it is left alone.
@@ -66,38 +72,54 @@ export class SqliteEngine implements Engine {
   }
 
   /** Settles a commit of unknown outcome: from then on it is certain that it was not stored. */
-  async pull(since: Bookmark): Promise<News | undefined> {
+  async pull(since: StoreState): Promise<News | undefined> {
     // A commit that is under way may end first. Whoever made it knows its changes.
     const isNewest = this.#isAt(since);
     await this.#ask("settle");
-    return isNewest ? { ...since, changes: [] } : undefined;
+    return isNewest ? { state: since, lists: [] } : undefined;
   }
 
-  async load(): Promise<WholeStore> {
-    await this.#ask("settle");
-    const { epoch, version, prunedThrough } = await this.#ask("summary");
-    this.#state = { epoch, version };
-    return { epoch, version, prunedThrough, pages: this.#pages() };
+  async state(): Promise<StoreState> {
+    this.#state = await this.#ask("state");
+    return this.#state;
   }
 
-  /** The thread reads the next page while the caller works on this one. */
-  async *#pages(): AsyncGenerator<readonly Change[]> {
-    for (let next = this.#ask("page", 0); ; ) {
-      const rows = await next;
-      const last = rows.at(-1);
-      if (!last) return;
-      next = this.#ask("page", last[1]);
-      // If the caller stops early, nobody awaits the next page.
-      next.catch(() => {});
-      yield changesOf(rows);
-    }
+  async load(list: ListKey): Promise<WholeList> {
+    const rowsInPage = this.#rowsInPage;
+    const read = (after: Version) => this.#ask("load", list, after, rowsInPage);
+    let page = await read(0);
+    // The thread reads the next page while the caller works on this one. The collection commits nothing to a list that
+    // it is loading, and nobody else does. But a commit to another list may drop tombstones of this one.
+    const pages = async function* () {
+      for (;;) {
+        const last = page.rows.length < rowsInPage ? undefined : page.rows.at(-1);
+        const next = last && read(last.position);
+        // If the caller stops early, nobody awaits the next page.
+        next?.catch(() => {});
+        yield page.rows;
+        if (!next) return;
+        page = await next;
+      }
+    };
+    const { storeEpoch, isStored } = page;
+    return { storeEpoch, isStored, pages: pages(), prunedThrough: () => page.prunedThrough };
+  }
+
+  names(owner: string): Promise<ListNames> {
+    return this.#ask("names", owner);
+  }
+
+  lists(): Promise<StoredLists> {
+    return this.#ask("lists");
   }
 
   async commit(batch: Batch): Promise<boolean> {
     if (!this.#isAt(batch.since)) return false;
-    const rows = rowsOf(batch.decide(undefined));
-    await this.#ask("commit", rows);
-    this.#state = { epoch: this.#state.epoch, version: rows.at(-1)?.[0] ?? this.#state.version };
+    const { lists, state } = batch.decide(undefined);
+    // A plan may have more fields than an engine needs, and the message must not.
+    const stored = lists.map(({ list, changes, hasItems }) => ({ list, changes, hasItems }));
+    await this.#ask("commit", stored, state);
+    this.#state = state;
     return true;
   }
 
@@ -113,8 +135,8 @@ export class SqliteEngine implements Engine {
     else this.#worker.unref();
   }
 
-  #isAt({ epoch, version }: Bookmark): boolean {
-    return epoch === this.#state.epoch && version === this.#state.version;
+  #isAt({ epoch, clock }: StoreState): boolean {
+    return epoch === this.#state?.epoch && clock === this.#state.clock;
   }
 
   #ask<Name extends keyof ThreadRequests>(

@@ -5,15 +5,14 @@
 // Why: docs/decisions/0051-a-failed-sync.md
 
 import type { Database } from "bun:sqlite";
+import type { PlannedList, StoredLists, StoreState } from "../../collection/engine.ts";
 import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { OpenedStore } from "./open-store.ts";
-import type { StoreFields } from "./row-checksum.ts";
+import { listChecksum, type StoreFields } from "./row-checksum.ts";
 import { explainSqliteError, isFailedWrite, isUnreadable, SqliteStoreError } from "./sqlite-errors.ts";
 import { StoreFiles } from "./store-files.ts";
-import type { StoreLock } from "./store-lock.ts";
 import { inDoubt } from "./store-record.ts";
 import { hasContent, StoredRows } from "./stored-rows.ts";
-import type { Row } from "./thread-messages.ts";
 
 /** About so many frames a commit needs besides the pages of its rows. */
 const framesPerCommit = 4;
@@ -23,13 +22,11 @@ const closeWaitMs = 5_000;
 const pollMs = 50;
 /** What a warning says if the files looked as if somebody had touched them, and the content was right. */
 export const acquitted = "its content is what was written, so the service goes on";
-/** A program that touches the files again and again is mentioned again only after this time. */
-const sameWarningMs = 10_000;
 const heldUp =
   "another program reads an old state of the store, so its log cannot be emptied. End long transactions of other programs";
 
 export interface StoreReports {
-  /** Gets messages for the operator. */
+  /** Gets messages for the operator. The same one may come with each commit. */
   readonly onWarning: (message: string) => void;
   /**
    * Called once, when somebody else has touched the files of the store. From then on everything fails, and the process
@@ -42,7 +39,7 @@ export class SqliteStore {
   readonly rows: StoredRows;
   readonly #path: string;
   readonly #database: Database;
-  readonly #lock: StoreLock;
+  readonly #lock: Database;
   readonly #reports: StoreReports;
   readonly #limits: Limits;
   readonly #files: StoreFiles;
@@ -53,9 +50,6 @@ export class SqliteStore {
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #doubt: SqliteStoreError | undefined;
-  #quietUntilMs = 0;
-  /** The last warning about checkpoints. It is repeated only after a checkpoint that was fine. */
-  #warning = "";
 
   constructor(opened: OpenedStore, reports: StoreReports, limits = realLimits) {
     this.#path = opened.path;
@@ -69,17 +63,34 @@ export class SqliteStore {
     this.#files = new StoreFiles(opened);
   }
 
-  /** Stores the rows, deletes those that they replace, and returns once all of that is on disk. */
-  commit(rows: readonly Row[]): void {
+  /** Stores the rows, and returns once they are on disk. `state` is the state after the commit. */
+  commit(lists: readonly PlannedList[], state: StoreState): void {
     this.settle();
     // SQLite writes nothing for a commit without changes, so there is nothing to note either.
-    if (rows.length === 0) return;
+    if (lists.length === 0) return;
+    const changeCount = lists.reduce((count, { changes }) => count + changes.length, 0);
+    if (state.epoch !== this.#fields.epoch || state.clock !== this.#fields.clock + changeCount)
+      throw new Error("the commit was decided on another state of the store");
     this.#lastFailed = true;
-    this.#attempt(() => this.#files.writeDueRecord());
-    const { fields, tombstoneCount } = this.#transaction(() => this.#store(rows), { hasRows: true });
-    this.#fields = fields;
-    this.#tombstoneCount = tombstoneCount;
-    this.#lastFailed = false;
+    this.#files.writeDueRecord();
+    try {
+      const { fields, tombstoneCount } = this.#transaction(() => this.#store(lists, state), { hasRows: true });
+      this.#fields = fields;
+      this.#tombstoneCount = tombstoneCount;
+      this.#lastFailed = false;
+    } catch (error) {
+      if (this.#hasFailedCommit) this.#eraseAfter(error);
+      throw error;
+    }
+  }
+
+  /** Erases the commit that has failed with this error. If that fails too, its outcome is not known. */
+  #eraseAfter(error: unknown): void {
+    try {
+      this.#eraseFailedCommit();
+    } catch {
+      throw explainSqliteError(error, this.#path, { undecided: true });
+    }
   }
 
   /** Makes sure that SQLite never replays a failed commit, and that nobody has touched the files. */
@@ -106,13 +117,12 @@ export class SqliteStore {
   /** Copies the log into the store. Warns if that fails; the next checkpoint tries again. */
   checkpoint(): void {
     try {
-      const framesLeft = this.#checkpoint();
-      if (framesLeft === 0) this.#warn("");
-      else if (framesLeft >= 2 * this.#limits.checkpointFrames) this.#warn(heldUp);
+      if (this.#checkpoint() >= 2 * this.#limits.checkpointFrames) this.#warn(heldUp);
     } catch (error) {
       if (this.#doubt) return;
-      if (!(error instanceof SqliteStoreError)) throw error;
-      this.#warn(`its log could not be copied into the store: ${error.message}`);
+      const explained = explainSqliteError(error, this.#path);
+      if (!(explained instanceof SqliteStoreError)) throw error;
+      this.#warn(`its log could not be copied into the store: ${explained.message}`);
     }
   }
 
@@ -126,16 +136,16 @@ export class SqliteStore {
     const giveUpAt = performance.now() + closeWaitMs;
     while (this.#checkpoint() > 0) {
       if (performance.now() > giveUpAt) {
-        this.#lock.release();
+        this.#lock.close();
         return false;
       }
       Bun.sleepSync(pollMs);
     }
-    this.#attempt(() => this.#files.noteClosing());
+    this.#files.noteClosing();
     this.#leaveWalMode();
     this.#database.close();
     this.#files.release();
-    this.#lock.release();
+    this.#lock.close();
     return true;
   }
 
@@ -150,112 +160,98 @@ export class SqliteStore {
   }
 
   /** Returns what to remember once this is committed, and about how many frames it takes. */
-  #store(rows: readonly Row[]) {
+  #store(lists: readonly PlannedList[], state: StoreState) {
     const { tombstonesMax, prunedAtOnce } = this.#limits;
-    let { rowCount, checksumSum, prunedThrough } = this.#fields;
+    let { clock, rowCount, checksumSum } = this.#fields;
     let tombstoneCount = this.#tombstoneCount;
     // The pages of new items fill up one after the other; each row that is changed or deleted is in a page of its own.
-    let [newCharacters, otherRows] = [0, 0];
-    for (const [version, position, id, json, replaces] of rows) {
-      const change = { version, position, id, json };
-      if (replaces === 0) {
-        checksumSum = (checksumSum + this.rows.insert(change)) | 0;
+    let pages = 0;
+    for (const { list, hasItems, changes } of lists) {
+      let stored = this.rows.findList(list);
+      if (!stored) {
+        stored = this.rows.addList(list);
+        checksumSum += listChecksum(stored);
         rowCount++;
-        newCharacters += json?.length ?? 0;
-      } else {
-        checksumSum = (checksumSum + this.rows.update(change, replaces)) | 0;
-        otherRows += 1 + Math.floor((json?.length ?? 0) / pageBytes);
+        pages++;
       }
-      if (json === null) tombstoneCount++;
+      if (hasItems !== undefined) checksumSum += this.rows.updateList(stored, { ...stored, hasItems });
+      for (const { version, position, id, json, replaces } of changes) {
+        clock++;
+        const row = { key: stored.key, version, position, id, json, deletedAt: json === null ? clock : null };
+        pages += (json?.length ?? 0) / pageBytes;
+        if (replaces === undefined) {
+          checksumSum += this.rows.insert(row);
+          rowCount++;
+        } else {
+          checksumSum += this.rows.update(row, replaces);
+          pages++;
+        }
+        if (json === null) tombstoneCount++;
+      }
     }
     if (tombstoneCount >= tombstonesMax + prunedAtOnce) {
-      for (const { position, version } of this.rows.oldestTombstones(tombstoneCount - tombstonesMax)) {
-        checksumSum = (checksumSum - this.rows.delete(position)) | 0;
-        prunedThrough = version;
-        tombstoneCount--;
-        rowCount--;
-        otherRows++;
-      }
+      const pruned = this.rows.prune(tombstoneCount - tombstonesMax);
+      checksumSum += pruned.checksumGrowth;
+      tombstoneCount -= pruned.rowCount;
+      rowCount -= pruned.rowCount;
+      pages += pruned.rowCount;
     }
-    const version = rows.at(-1)?.[0] ?? this.#fields.version;
-    const fields = { ...this.#fields, version, rowCount, checksumSum, prunedThrough };
+    const fields = { ...this.#fields, ...state, rowCount, checksumSum: checksumSum | 0 };
     this.rows.writeStore(fields);
-    const frames = framesPerCommit + Math.ceil(newCharacters / pageBytes) + otherRows;
-    return { fields, tombstoneCount, frames };
+    return { fields, tombstoneCount, frames: framesPerCommit + lists.length + Math.ceil(pages) };
   }
 
   #transaction<Result extends { readonly frames: number }>(write: () => Result, { hasRows = false } = {}): Result {
     this.#begin();
+    let isCommitting = false;
     try {
       const result = write();
-      this.#runCommit(hasRows);
+      isCommitting = true;
+      this.#database.query("COMMIT").run();
       this.#files.noteCommit(result.frames);
       return result;
     } catch (error) {
-      throw this.#abort(error);
+      this.#files.noteFailure();
+      // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
+      // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit. That
+      // does no harm if the commit has only a stamp.
+      if (hasRows && isCommitting && !isFailedWrite(error)) this.#hasFailedCommit = true;
+      this.#rollBack();
+      throw error;
     }
   }
 
   /** Begins a transaction. The files are looked at only then, because it may have taken long to get SQLite's lock. */
   #begin(): void {
-    const begin = () => this.#attempt(() => this.#database.query("BEGIN IMMEDIATE").run());
+    const begin = () => this.#database.query("BEGIN IMMEDIATE").run();
     begin();
     try {
       if (this.#look() === undefined) return;
     } catch (error) {
-      throw this.#abort(error);
+      this.#files.noteFailure();
+      this.#rollBack();
+      throw error;
     }
     this.#rollBack();
     this.#lookClosely();
     begin();
   }
 
-  #runCommit(hasRows: boolean): void {
-    try {
-      this.#database.query("COMMIT").run();
-    } catch (error) {
-      // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
-      // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit. That
-      // does no harm if the commit has only a stamp.
-      this.#hasFailedCommit = hasRows && !isFailedWrite(error);
-      throw error;
-    }
-  }
-
-  /** Ends a transaction after an error, and returns the error to throw. */
-  #abort(error: unknown): unknown {
-    this.#files.noteFailure();
-    try {
-      this.#rollBack();
-      if (this.#hasFailedCommit) this.#eraseFailedCommit();
-    } catch (failure) {
-      if (!this.#hasFailedCommit) throw failure;
-      return explainSqliteError(error, this.#path, { undecided: true });
-    }
-    return explainSqliteError(error, this.#path);
-  }
-
   // SQLite writes a commit to the place in the log where the last successful commit ends. So this new commit overwrites
   // the failed one. If the failed commit was longer, SQLite ignores the rest of it, because the checksums no longer
   // fit.
   #eraseFailedCommit(): void {
-    this.#begin();
-    try {
+    this.#transaction(() => {
       this.rows.touchStore();
-      this.#database.query("COMMIT").run();
-      this.#files.noteCommit(1);
-      this.#hasFailedCommit = false;
-      this.#lastFailed = false;
-    } catch (error) {
-      this.#files.noteFailure();
-      this.#rollBack();
-      throw explainSqliteError(error, this.#path);
-    }
+      return { frames: 1 };
+    });
+    this.#hasFailedCommit = false;
+    this.#lastFailed = false;
   }
 
   #rollBack(): void {
     // After some errors, such as a full disk, SQLite has already rolled back.
-    if (this.#database.inTransaction) this.#attempt(() => this.#database.query("ROLLBACK").run());
+    if (this.#database.inTransaction) this.#database.query("ROLLBACK").run();
   }
 
   /**
@@ -264,7 +260,7 @@ export class SqliteStore {
    */
   #look(): string | undefined {
     if (this.#doubt) throw this.#doubt;
-    const finding = this.#attempt(() => this.#files.look());
+    const finding = this.#files.look();
     if (finding?.isProof) this.#convict(finding.text);
     return finding?.text;
   }
@@ -277,28 +273,36 @@ export class SqliteStore {
     const suspicion = this.#look();
     if (suspicion === undefined) return;
     if (!this.#hasOwnContent()) this.#convict(suspicion);
-    if (this.#copyLog() > 0) throw new SqliteStoreError(`${this.#path}: ${heldUp}`);
+    if (this.#files.copyLog() > 0) throw new SqliteStoreError(`${this.#path}: ${heldUp}`);
     this.#files.acquit();
-    if (performance.now() < this.#quietUntilMs) return;
-    this.#quietUntilMs = performance.now() + sameWarningMs;
-    this.#reports.onWarning(
-      `${this.#path}: it looks as if ${suspicion}, but ${acquitted}. Keep other programs from touching its files`,
-    );
+    this.#warn(`it looks as if ${suspicion}, but ${acquitted}. Keep other programs from touching its files`);
   }
 
   #hasOwnContent(): boolean {
     try {
       const isRight = (reader: Database) => hasContent(reader, this.#path, this.#fields);
       const result = this.#files.judgeContent(isRight);
-      // What our own connection has in its cache may be older than what is in the file now.
-      this.#database.run("PRAGMA shrink_memory");
+      // What our own connection has in its cache may be older than what is in the file now. If the file is wrong, the
+      // items are saved from what is in the cache.
+      if (result) this.#database.run("PRAGMA shrink_memory");
       if (result !== undefined) return result;
     } catch (error) {
       const isDamaged = error instanceof SqliteStoreError && error.trouble === "damaged";
       if (isDamaged || isUnreadable(error)) return false;
-      throw explainSqliteError(error, this.#path);
+      throw error;
     }
     throw new SqliteStoreError(`${this.#path}: another program writes into its files at this moment`);
+  }
+
+  /** This can also be asked if somebody else has touched the files. It reads everything. */
+  lists(): StoredLists {
+    const lists = this.rows.lists().map(({ list }) => list);
+    try {
+      return { lists, isIntact: hasContent(this.#database, this.#path, this.#fields) };
+    } catch (error) {
+      if (!(explainSqliteError(error, this.#path) instanceof SqliteStoreError)) throw error;
+      return { lists, isIntact: false };
+    }
   }
 
   #convict(finding: string): never {
@@ -316,23 +320,10 @@ export class SqliteStore {
         return { frames: 1 };
       });
     } else this.#lookClosely();
-    return this.#copyLog();
-  }
-
-  #copyLog(): number {
-    return this.#attempt(() => this.#files.copyLog());
+    return this.#files.copyLog();
   }
 
   #warn(message: string): void {
-    if (message !== "" && message !== this.#warning) this.#reports.onWarning(`${this.#path}: ${message}`);
-    this.#warning = message;
-  }
-
-  #attempt<Result>(action: () => Result): Result {
-    try {
-      return action();
-    } catch (error) {
-      throw explainSqliteError(error, this.#path);
-    }
+    this.#reports.onWarning(`${this.#path}: ${message}`);
   }
 }

@@ -2,16 +2,17 @@
 // process opens the store's file.
 
 import { existsSync } from "node:fs";
-import { lockForReading, openForWriting } from "./open-store.ts";
+import { checkPlace, openForWriting, realPathOf } from "./open-store.ts";
 import { openForReading } from "./read-only-connection.ts";
-import { SqliteStoreError } from "./sqlite-errors.ts";
+import { cannotLock, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
 import { SqliteStore, type StoreReports } from "./sqlite-store.ts";
+import { takeLock } from "./store-lock.ts";
 import { StoredRows } from "./stored-rows.ts";
-import { marks, rowsOf, type ThreadRequests } from "./thread-messages.ts";
+import { marks, type ThreadRequests } from "./thread-messages.ts";
 
 declare const self: Worker;
 
-type OpenStore = Pick<SqliteStore, "rows" | "commit" | "settle" | "checkReady" | "close">;
+type OpenStore = Pick<SqliteStore, "rows" | "lists" | "commit" | "settle" | "checkReady" | "close">;
 
 /**
  * A checkpoint copies the log into the store. This takes several syncs, and a commit would have to wait for them. So
@@ -20,6 +21,7 @@ type OpenStore = Pick<SqliteStore, "rows" | "commit" | "settle" | "checkReady" |
 const quietMs = 5;
 let checkpointTimer: ReturnType<typeof setTimeout> | undefined;
 let opened: OpenStore | undefined;
+let storePath = "";
 
 const reports: StoreReports = {
   onWarning: (text) => self.postMessage(marks.warning + text),
@@ -27,17 +29,24 @@ const reports: StoreReports = {
 };
 
 const requests: ThreadRequests = {
-  async open({ path, readOnly, lockWaitMs, limits }) {
+  async open(path, { readOnly, lockWaitMs, limits }) {
+    storePath = path;
     // A read-only instance on a fresh machine makes an empty store.
     opened =
       readOnly && existsSync(path)
         ? await openOnlyForReading(path, lockWaitMs)
-        : new SqliteStore(await openForWriting(path, lockWaitMs), reports, limits);
+        : new SqliteStore(await openForWriting(path, lockWaitMs, reports.onWarning), reports, limits);
   },
-  commit: (rows) => store().commit(rows),
+  commit: (lists, state) => store().commit(lists, state),
   settle: () => store().settle(),
-  summary: () => store().rows.summary(),
-  page: (after) => rowsOf(store().rows.page(after)),
+  state: () => {
+    store().settle();
+    return store().rows.state();
+  },
+  // This also works if somebody else has touched the files, because the items are then saved. Every row is verified.
+  load: (list, after, rowsInPage) => store().rows.load(list, after, rowsInPage),
+  names: (owner) => store().rows.names(owner),
+  lists: () => store().lists(),
   checkReady: () => store().checkReady(),
   close: () => store().close(),
 };
@@ -48,24 +57,31 @@ function store(): OpenStore {
 }
 
 async function openOnlyForReading(path: string, lockWaitMs: number): Promise<OpenStore> {
-  const lock = await lockForReading(path, lockWaitMs);
+  checkPlace(path);
+  const lock = await takeLock(realPathOf(path), lockWaitMs, reports.onWarning).catch((error: unknown) => {
+    // If this user may not write beside the store, it is read without a lock.
+    if (!cannotLock(error)) throw error;
+  });
   try {
     const database = openForReading(path);
+    const refuse = () => {
+      throw new SqliteStoreError("the store was opened for reading only");
+    };
     return {
       rows: new StoredRows(database, path),
-      commit() {
-        throw new SqliteStoreError("the store was opened for reading only");
-      },
+      commit: refuse,
+      // Only a service that writes gives up.
+      lists: refuse,
       settle() {},
       checkReady() {},
       close() {
         database.close();
-        lock?.release();
+        lock?.close();
         return true;
       },
     };
   } catch (error) {
-    lock?.release();
+    lock?.close();
     throw error;
   }
 }
@@ -89,10 +105,11 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
   if (name === "commit") checkpointLater();
 };
 
-/** The arguments for a `SqliteStoreError`. */
+/** The arguments for a `SqliteStoreError` that explains the error. */
 function failureOf(error: unknown): ConstructorParameters<typeof SqliteStoreError> {
-  if (error instanceof SqliteStoreError) {
-    const { message, undecided, needsRestart, trouble } = error;
+  const explained = explainSqliteError(error, storePath);
+  if (explained instanceof SqliteStoreError) {
+    const { message, undecided, needsRestart, trouble } = explained;
     return [message, { undecided, needsRestart, trouble }];
   }
   const cause = error instanceof Error ? error.stack : error;

@@ -8,35 +8,34 @@ import { modeLike } from "../../files/private-file.ts";
 import { isSqliteBusy, isUnreadable, SqliteStoreError } from "./sqlite-errors.ts";
 
 const pollMs = 50;
+/** After this time, whoever has started a service or a command should know why nothing happens. */
+const quietWaitMs = 1_000;
 /** Where a SQLite file has its user version, which is the process ID of the lock's holder. */
 const holderOffset = 60;
 
-export class StoreLock {
-  readonly #database: Database;
+/** Gets a sentence that says for whom the lock has to wait. */
+export type OnWait = (text: string) => void;
 
-  private constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /**
-   * Waits up to `waitMs` for another process to end. `path` must not be a symbolic link, so that all names of the store
-   * lead to one lock. Throws an error of SQLite or of the system if the lock cannot be made beside the store.
-   */
-  static async take(path: string, waitMs: number): Promise<StoreLock> {
-    const file = `${path}-lock`;
-    const giveUpAt = performance.now() + waitMs;
-    for (;;) {
-      const database = tryToLock(file, path);
-      if (database) return new StoreLock(database);
-      if (performance.now() > giveUpAt) {
-        throw new SqliteStoreError(`${path}: process ${holderOf(file)} has this store open`, { trouble: "in use" });
-      }
-      await Bun.sleep(pollMs);
+/**
+ * Takes the lock; closing it gives it back. Waits up to `waitMs` for another process to end. If that takes long, calls
+ * `onWait` once. `path` must not be a symbolic link, so that all names of the store lead to one lock. Throws an error of
+ * SQLite or of the system if the lock cannot be made beside the store.
+ */
+export async function takeLock(path: string, waitMs: number, onWait?: OnWait): Promise<Database> {
+  const file = `${path}-lock`;
+  const startedAt = performance.now();
+  const holder = () => `${path}: process ${holderOf(file)} has this store open`;
+  let isTold = false;
+  for (;;) {
+    const lock = tryToLock(file, path);
+    if (lock) return lock;
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs > waitMs) throw new SqliteStoreError(holder(), { trouble: "in use" });
+    if (!isTold && waitedMs > quietWaitMs) {
+      onWait?.(`${holder()}. Waiting up to ${waitMs / 1_000} s for it to end`);
+      isTold = true;
     }
-  }
-
-  release(): void {
-    this.#database.close();
+    await Bun.sleep(pollMs);
   }
 }
 

@@ -19,7 +19,7 @@
 
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { replaceFile } from "../../files/synced-file.ts";
-import { anotherProgram, applicationId, developmentVersion, isDevelopmentStamp } from "./schema.ts";
+import { anotherProgram, applicationId } from "./schema.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 
 export interface HeaderMark {
@@ -119,7 +119,6 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
       : inDoubt(path, `the store is gone or empty, and only its log ${path}-wal is there`);
   }
   if (!header.isOurs) return anotherProgram(path);
-  if (isDevelopmentStamp(header.stamp)) return developmentVersion(path);
   const record = readRecord(path);
   if (!record) {
     return inDoubt(

@@ -3,8 +3,10 @@
 // Why: docs/decisions/0056-backups-are-stores.md
 
 import { Database } from "bun:sqlite";
-import type { Change } from "../../collection/engine.ts";
+import { listBytes } from "../../collection/list-key.ts";
 import { makePrivateFile } from "../../files/private-file.ts";
+import type { ListedChange } from "../snapshot.ts";
+import { type ListRow, listChecksum } from "./row-checksum.ts";
 import { createTables } from "./schema.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import { StoredRows } from "./stored-rows.ts";
@@ -14,14 +16,12 @@ const itemsAtOnce = 1_000;
 
 /**
  * Makes the file, which must not exist, and writes all items in one transaction. The store gets an epoch of its own.
- * Calls `onProgress` with the number of items so far. When this resolves, the file is on disk. If it rejects, an
- * unfinished file may be left.
+ * When this resolves, to the number of items, the file is on disk. If it rejects, an unfinished file may be left.
  */
 export async function writeNewStore(
   path: string,
-  items: Iterable<Change> | AsyncIterable<Change>,
-  onProgress: (count: number) => void = () => {},
-): Promise<void> {
+  items: Iterable<ListedChange> | AsyncIterable<ListedChange>,
+): Promise<number> {
   let database: Database | undefined;
   try {
     makePrivateFile(path);
@@ -31,16 +31,28 @@ export async function writeNewStore(
     database.run("BEGIN IMMEDIATE");
     createTables(database);
     const rows = new StoredRows(database, path);
-    let [version, rowCount, checksumSum] = [0, 0, 0];
+    const fields = rows.readStore();
+    let { itemCount, byteCount, rowCount, checksumSum } = fields;
+    let list: ListRow | undefined;
     for await (const item of items) {
-      checksumSum = (checksumSum + rows.insert(item)) | 0;
-      version = Math.max(version, item.version);
-      if (++rowCount % itemsAtOnce > 0) continue;
-      onProgress(rowCount);
-      await Bun.sleep(0);
+      if (item.list !== list?.list) {
+        const found = rows.findList(item.list);
+        list = found ?? rows.addList(item.list);
+        if (!found) {
+          rowCount++;
+          checksumSum += listChecksum(list);
+          byteCount += listBytes(item.list);
+        }
+        checksumSum += rows.updateList(list, { ...list, hasItems: true });
+      }
+      checksumSum = (checksumSum + rows.insert({ ...item, key: list.key, deletedAt: null })) | 0;
+      rowCount++;
+      byteCount += Buffer.byteLength(item.json ?? "") + 1;
+      if (++itemCount % itemsAtOnce === 0) await Bun.sleep(0);
     }
-    rows.writeStore({ ...rows.readStore(), version, rowCount, checksumSum });
+    rows.writeStore({ ...fields, clock: itemCount, itemCount, byteCount, listsMark: itemCount, rowCount, checksumSum });
     database.run("COMMIT");
+    return itemCount;
   } catch (error) {
     throw explainSqliteError(error, path);
   } finally {

@@ -1,39 +1,41 @@
-// The tables of an open store. Each item has one row, at its place in the list, with a checksum that is verified when
-// the row is read. New items are appended, which touches the same few pages at the end, whether the store holds a
+// The tables of an open store. Each item has one row, at its place in its list, with a checksum that is verified when
+// the row is read. New items are appended to their list, which touches the same few pages, whether the list holds a
 // hundred items or a million. An update changes its row in place.
 
 import type { Database } from "bun:sqlite";
-import type { Change, Version } from "../../collection/engine.ts";
-import { rowChecksum, type StoreFields, storeChecksum } from "./row-checksum.ts";
-import { damaged, explainSqliteError } from "./sqlite-errors.ts";
-import type { StoreSummary } from "./thread-messages.ts";
+import type { ListNames, StoreState, Version } from "../../collection/engine.ts";
+import { type ListKey, listKey, partsOf } from "../../collection/list-key.ts";
+import type { ListedChange } from "../snapshot.ts";
+import {
+  type ChangeRow,
+  type ListRow,
+  listChecksum,
+  rowChecksum,
+  type StoreFields,
+  storeChecksum,
+} from "./row-checksum.ts";
+import { damaged, SqliteStoreError } from "./sqlite-errors.ts";
+import type { ListPage } from "./thread-messages.ts";
 
-/** How many rows a page has. Larger pages are not faster, and take more memory. */
-const pageRows = 1_000;
+/** A place has 31 bits for the key of the list, and 32 bits for the position. */
+const keyMax = 2 ** 31 - 1;
+const positionMax = 2 ** 32 - 1;
 
 /**
- * Whether the content of a store is what its last commit has left: its pages and its index fit together, its row of
- * table `store` is `fields`, and the rows themselves have that number, that sum of checksums and that newest version.
+ * Whether the content of a store is what its last commit has left: its pages and its index fit together, and its row of
+ * table `store` is `fields`. Throws if a row is damaged, or if one is missing.
  */
 export function hasContent(database: Database, path: string, fields: StoreFields): boolean {
+  const rows = new StoredRows(database, path);
   const finding = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").get()?.integrity_check;
-  const sql = `SELECT count(*) AS rowCount, coalesce(sum(checksum), 0) & 0xffffffff AS checksumSum,
-    coalesce(max(version), 0) AS version FROM change`;
-  const rows = database.query<{ rowCount: number; checksumSum: number; version: Version }, []>(sql).get();
-  return (
-    finding === "ok" &&
-    rows?.rowCount === fields.rowCount &&
-    (rows.checksumSum | 0) === fields.checksumSum &&
-    Math.max(rows.version, fields.prunedThrough) === fields.version &&
-    Bun.deepEquals(new StoredRows(database, path).readStore(), fields)
-  );
+  if (finding !== "ok" || !Bun.deepEquals(rows.readStore(), fields)) return false;
+  for (const _ of rows.items());
+  return true;
 }
 
 export class StoredRows {
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepare>;
-  /** The number of rows that `page` has read so far, and the sum of their checksums, since the store had this version. */
-  #read = { version: 0, rowCount: 0, checksumSum: 0 };
 
   constructor(database: Database, path: string) {
     this.#path = path;
@@ -50,9 +52,18 @@ export class StoredRows {
   }
 
   writeStore(fields: StoreFields): void {
-    const { epoch, version, prunedThrough, file, rowCount, checksumSum } = fields;
-    const checksum = storeChecksum(fields);
-    this.#statements.updateStore.run(epoch, version, prunedThrough, file, rowCount, checksumSum, checksum);
+    const { epoch, clock, itemCount, byteCount, listsMark, file, rowCount, checksumSum } = fields;
+    this.#statements.updateStore.run(
+      epoch,
+      clock,
+      itemCount,
+      byteCount,
+      listsMark,
+      file,
+      rowCount,
+      checksumSum,
+      storeChecksum(fields),
+    );
   }
 
   /**
@@ -61,106 +72,218 @@ export class StoredRows {
    */
   touchStore(): void {
     const fields = this.readStore();
-    this.writeStore({ ...fields, prunedThrough: fields.prunedThrough + 1 });
+    this.writeStore({ ...fields, clock: fields.clock + 1 });
     this.writeStore(fields);
   }
 
-  summary(): StoreSummary {
-    const { epoch, version, prunedThrough } = this.readStore();
-    return { epoch, version, prunedThrough };
+  state(): StoreState {
+    const { epoch, clock, itemCount, byteCount, listsMark } = this.readStore();
+    return { epoch, clock, itemCount, byteCount, listsMark };
+  }
+
+  names(owner: string): ListNames {
+    const { listsMark } = this.readStore();
+    return { listsMark, names: this.#statements.selectNames.all(owner).map(({ name }) => name) };
+  }
+
+  /** Every list that the store has, in the order of their keys. */
+  lists(): ListRow[] {
+    return this.#statements.selectLists.all().map((row) => this.#verified(row));
+  }
+
+  /** Undefined if the store never had an item of this list. */
+  findList(list: ListKey): ListRow | undefined {
+    const { owner, name } = partsOf(list);
+    const row = this.#statements.selectList.get(owner, name);
+    return row ? this.#verified(row) : undefined;
+  }
+
+  #verified({ key, owner, name, hasItems, prunedThrough, checksum }: ListColumns): ListRow {
+    const row = { key, list: listKey(name, owner), hasItems: hasItems === 1, prunedThrough };
+    if (checksum !== listChecksum(row)) throw damaged(this.#path, `the row of the list "${name}" has changed`);
+    return row;
+  }
+
+  /** Makes the row of a new list. */
+  addList(list: ListKey): ListRow {
+    const { owner, name } = partsOf(list);
+    const key = (this.#statements.selectLastKey.get()?.key ?? 0) + 1;
+    if (key > keyMax) throw new SqliteStoreError(`${this.#path}: it has had ${keyMax} lists, and can have no more`);
+    const row = { key, list, hasItems: false, prunedThrough: 0 };
+    this.#statements.insertList.run(key, owner, name, 0, 0, listChecksum(row));
+    return row;
+  }
+
+  /** Returns by how much the checksums grow. */
+  updateList(old: ListRow, row: ListRow): number {
+    const checksum = listChecksum(row);
+    this.#statements.updateList.run(row.hasItems ? 1 : 0, row.prunedThrough, checksum, row.key);
+    return checksum - listChecksum(old);
   }
 
   /**
-   * The rows after a position. Begin with 0, and go on until a page is empty. Throws at the end if rows are missing:
-   * SQLite does not notice it when the disk has lost a page, or has an old state of it.
+   * Reads a list: its rows after a position. Throws at the end if rows are missing, which SQLite does not notice when
+   * the disk has lost a page or has an old state of it. If the store has more than one list, this is not noticed here,
+   * but by `check`.
    */
-  page(after: Version): Change[] {
-    try {
-      const rows = this.#statements.selectAfter.all(after, pageRows);
-      if (after === 0) this.#read = { version: this.readStore().version, rowCount: 0, checksumSum: 0 };
-      for (const row of rows) {
-        if (row.checksum !== rowChecksum(row))
-          throw damaged(this.#path, `the checksum of the row of version ${row.version} does not match its content`);
-        this.#read.checksumSum = (this.#read.checksumSum + row.checksum) | 0;
-      }
-      this.#read.rowCount += rows.length;
-      if (rows.length === 0) this.#checkSums();
-      return rows;
-    } catch (error) {
-      throw explainSqliteError(error, this.#path);
+  load(list: ListKey, after: Version, rowsInPage: number): ListPage {
+    const { epoch: storeEpoch } = this.readStore();
+    const stored = this.findList(list);
+    if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [] };
+    const rows = this.#statements.selectAfter.all(stored.key, after, rowsInPage).map((row) => {
+      this.#verify(row);
+      const { version, position, id, json } = row;
+      return { version, position, id, json };
+    });
+    if (rows.length < rowsInPage && this.#statements.selectLastKey.get()?.key === 0) this.#checkSums();
+    return { storeEpoch, isStored: true, prunedThrough: stored.prunedThrough, rows };
+  }
+
+  /** Every row of every list, unverified. */
+  everyRow(): Iterable<ChangeColumns> {
+    return this.#statements.selectEvery.iterate();
+  }
+
+  /** Every item of every list. Throws if a row is damaged, and at the end if rows are missing. */
+  *items(): Generator<ListedChange> {
+    const lists = new Map(this.lists().map((row) => [row.key, row]));
+    for (const row of this.everyRow()) {
+      this.#verify(row);
+      const list = lists.get(row.key)?.list;
+      if (list === undefined) throw damaged(this.#path, `the row of version ${row.version} is of an unknown list`);
+      if (row.json !== null) yield { ...row, list };
     }
+    this.#checkSums();
+  }
+
+  #verify(row: ChangeColumns): void {
+    if (row.checksum !== rowChecksum(row))
+      throw damaged(this.#path, `the checksum of the row of version ${row.version} does not match its content`);
   }
 
   #checkSums(): void {
-    const { version, rowCount, checksumSum } = this.readStore();
-    // A commit between two pages has changed the rows. Its maker does not use what was read.
-    if (version !== this.#read.version) return;
-    if (rowCount === this.#read.rowCount && checksumSum === this.#read.checksumSum) return;
-    throw damaged(
-      this.#path,
-      `it has ${this.#read.rowCount} rows, which are not the ${rowCount} that its last commit noted`,
-    );
+    const finding = this.missingRows();
+    if (finding !== undefined) throw damaged(this.#path, `it ${finding}`);
+  }
+
+  /** Says that there are other rows than the last commit has left. Undefined if there are the same. */
+  missingRows(): string | undefined {
+    const { rowCount, checksumSum } = this.readStore();
+    const found = this.#statements.selectSums.get();
+    if (found?.rowCount === rowCount && found.checksumSum === checksumSum >>> 0) return undefined;
+    return `has ${found?.rowCount} rows, which are not the ${rowCount} that its last commit noted`;
   }
 
   /** Returns the checksum of the new row. */
-  insert(change: Change): number {
-    const { version, position, id, json } = change;
-    const checksum = rowChecksum(change);
-    this.#statements.insert.run(position, version, id, json, checksum);
+  insert(row: ChangeRow): number {
+    const { key, version, position, id, json, deletedAt } = row;
+    if (position > positionMax)
+      throw new SqliteStoreError(
+        `${this.#path}: a list has taken ${positionMax} changes, and can take no new items. Copy it into another list with export and import`,
+      );
+    const checksum = rowChecksum(row);
+    this.#statements.insert.run(key, position, version, id, json, deletedAt, checksum);
     return checksum;
   }
 
   /** Puts a change into the place of the row with the version `replaces`. Returns by how much the checksums grow. */
-  update(change: Change, replaces: Version): number {
-    const { version, position, id, json } = change;
-    const old = this.#statements.selectChecksum.get(position, replaces);
+  update(row: ChangeRow, replaces: Version): number {
+    const { key, version, position, id, json, deletedAt } = row;
+    const old = this.#statements.selectChecksum.get(key, position, replaces);
     if (!old) throw damaged(this.#path, `the row of version ${replaces} is missing`);
-    const checksum = rowChecksum(change);
-    this.#statements.update.run(version, id, json, checksum, position);
+    const checksum = rowChecksum(row);
+    this.#statements.update.run(key, position, version, id, json, deletedAt, checksum);
     return checksum - old.checksum;
-  }
-
-  /** Returns the checksum of the row that was deleted. */
-  delete(position: Version): number {
-    const row = this.#statements.delete.get(position);
-    if (!row) throw damaged(this.#path, `the row at place ${position} is missing`);
-    return row.checksum;
   }
 
   tombstoneCount(): number {
     return this.#statements.countTombstones.get()?.count ?? 0;
   }
 
-  /** The oldest tombstones, in order of version. */
-  oldestTombstones(count: number): Pick<Change, "position" | "version">[] {
-    return this.#statements.selectTombstones.all(count);
+  /** Deletes the oldest tombstones. Returns the lists that they were of, and by how much the checksums grow. */
+  prune(count: number): { readonly rowCount: number; readonly checksumGrowth: number } {
+    let checksumGrowth = 0;
+    const pruned = new Map<number, Version>();
+    const rows = this.#statements.deleteTombstones.all(count);
+    for (const { key, version, checksum } of rows) {
+      checksumGrowth -= checksum;
+      pruned.set(key, Math.max(version, pruned.get(key) ?? 0));
+    }
+    for (const [key, prunedThrough] of pruned) {
+      const row = this.#statements.selectListOf.get(key);
+      if (!row) throw damaged(this.#path, "the row of a list is missing");
+      const old = this.#verified(row);
+      checksumGrowth += this.updateList(old, { ...old, prunedThrough: Math.max(old.prunedThrough, prunedThrough) });
+    }
+    return { rowCount: rows.length, checksumGrowth };
   }
 }
 
+/** A row of table `list` as SQLite has it. */
+interface ListColumns {
+  readonly key: number;
+  readonly owner: string;
+  readonly name: string;
+  readonly hasItems: number;
+  readonly prunedThrough: Version;
+  readonly checksum: number;
+}
+
+type ChangeColumns = ChangeRow & { readonly checksum: number };
+
+// Places are computed by SQLite. They have 63 bits, and a number of JavaScript has 53.
 function prepare(database: Database) {
+  const changeColumns = `place >> 32 AS key, place & 0xffffffff AS position, version, id, json, deleted_at AS deletedAt,
+    checksum`;
+  const listColumns = "key, owner, name, has_items AS hasItems, pruned AS prunedThrough, checksum";
   return {
     selectStore: database.query<StoreFields & { readonly checksum: number }, []>(
-      "SELECT epoch, version, pruned_through AS prunedThrough, file, row_count AS rowCount, checksum_sum AS checksumSum, checksum FROM store",
+      `SELECT epoch, clock, item_count AS itemCount, byte_count AS byteCount, lists_mark AS listsMark, file,
+        row_count AS rowCount, checksum_sum AS checksumSum, checksum FROM store`,
     ),
-    updateStore: database.query<never, [string, number, number, string, number, number, number]>(
-      "UPDATE store SET epoch = ?, version = ?, pruned_through = ?, file = ?, row_count = ?, checksum_sum = ?, checksum = ?",
+    updateStore: database.query<never, [string, number, number, number, number, string, number, number, number]>(
+      `UPDATE store SET epoch = ?, clock = ?, item_count = ?, byte_count = ?, lists_mark = ?, file = ?, row_count = ?,
+        checksum_sum = ?, checksum = ?`,
     ),
-    selectAfter: database.query<Change & { readonly checksum: number }, [Version, number]>(
-      "SELECT version, position, id, json, checksum FROM change WHERE position > ? ORDER BY position LIMIT ?",
+    selectList: database.query<ListColumns, [string, string]>(
+      `SELECT ${listColumns} FROM list WHERE owner = ? AND name = ?`,
     ),
-    insert: database.query<never, [Version, Version, string, string | null, number]>(
-      "INSERT INTO change (position, version, id, json, checksum) VALUES (?, ?, ?, ?, ?)",
+    selectListOf: database.query<ListColumns, [number]>(`SELECT ${listColumns} FROM list WHERE key = ?`),
+    selectLastKey: database.query<{ key: number }, []>("SELECT max(key) AS key FROM list"),
+    selectNames: database.query<{ name: string }, [string]>("SELECT name FROM list WHERE owner = ? AND has_items"),
+    selectLists: database.query<ListColumns, []>(`SELECT ${listColumns} FROM list ORDER BY key`),
+    insertList: database.query<never, [number, string, string, number, Version, number]>(
+      "INSERT INTO list VALUES (?, ?, ?, ?, ?, ?)",
     ),
-    selectChecksum: database.query<{ checksum: number }, [Version, Version]>(
-      "SELECT checksum FROM change WHERE position = ? AND version = ?",
+    updateList: database.query<never, [number, Version, number, number]>(
+      "UPDATE list SET has_items = ?, pruned = ?, checksum = ? WHERE key = ?",
     ),
-    update: database.query<never, [Version, string, string | null, number, Version]>(
-      "UPDATE change SET version = ?, id = ?, json = ?, checksum = ? WHERE position = ?",
+    selectAfter: database.query<ChangeColumns, [number, Version, number]>(
+      `SELECT ${changeColumns} FROM change
+        WHERE place > (?1 << 32 | ?2) AND place <= (?1 << 32 | 0xffffffff) ORDER BY place LIMIT ?3`,
     ),
-    delete: database.query<{ checksum: number }, [Version]>("DELETE FROM change WHERE position = ? RETURNING checksum"),
-    countTombstones: database.query<{ count: number }, []>("SELECT count(*) AS count FROM change WHERE json IS NULL"),
-    selectTombstones: database.query<Pick<Change, "position" | "version">, [number]>(
-      "SELECT position, version FROM change WHERE json IS NULL ORDER BY version LIMIT ?",
+    selectEvery: database.query<ChangeColumns, []>(`SELECT ${changeColumns} FROM change ORDER BY place`),
+    selectSums: database.query<{ rowCount: number; checksumSum: number }, []>(
+      `SELECT count(*) AS rowCount, sum(checksum & 0xffffffff) & 0xffffffff AS checksumSum
+        FROM (SELECT checksum FROM change UNION ALL SELECT checksum FROM list)`,
+    ),
+    insert: database.query<never, [number, Version, Version, string, string | null, number | null, number]>(
+      "INSERT INTO change (place, version, id, json, deleted_at, checksum) VALUES (?1 << 32 | ?2, ?3, ?4, ?5, ?6, ?7)",
+    ),
+    selectChecksum: database.query<{ checksum: number }, [number, Version, Version]>(
+      "SELECT checksum FROM change WHERE place = (?1 << 32 | ?2) AND version = ?3",
+    ),
+    update: database.query<never, [number, Version, Version, string, string | null, number | null, number]>(
+      `UPDATE change SET version = ?3, id = ?4, json = ?5, deleted_at = ?6, checksum = ?7
+        WHERE place = (?1 << 32 | ?2)`,
+    ),
+    countTombstones: database.query<{ count: number }, []>(
+      "SELECT count(*) AS count FROM change WHERE deleted_at IS NOT NULL",
+    ),
+    deleteTombstones: database.query<{ key: number; version: Version; checksum: number }, [number]>(
+      `DELETE FROM change WHERE place IN (
+          SELECT place FROM change WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?
+        ) RETURNING place >> 32 AS key, version, checksum`,
     ),
   };
 }

@@ -2,33 +2,38 @@
 // copies of objects take. Each request gets one answer, and answers come in the order of the requests. The first
 // character of a message from the thread says what it is.
 
-import type { Change, PlannedChange, Version, WholeStore } from "../../collection/engine.ts";
+import type { Change, ListNames, PlannedList, StoredLists, StoreState, Version } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
+import type { ListKey } from "../../collection/list-key.ts";
 
-/**
- * A row is an array, because field names would make the text twice as long. `replaces` is the version of the row that
- * this one makes obsolete, or 0 if there is none.
- */
-export type Row = readonly [version: Version, position: Version, id: string, json: string | null, replaces: Version];
+/** A list at the moment at which a page of its rows was read. If the page is full, there may be more. */
+export interface ListPage {
+  readonly storeEpoch: string;
+  readonly isStored: boolean;
+  readonly prunedThrough: Version;
+  readonly rows: readonly Change[];
+}
 
-/** A store at one moment, before its rows are read. */
-export type StoreSummary = Omit<WholeStore, "pages">;
-
-interface OpenOptions {
-  readonly path: string;
+export interface OpenOptions {
+  /** A read-only engine never commits and leaves an existing file as it is. */
   readonly readOnly: boolean;
+  /** How long to wait for another process that has the store open. */
   readonly lockWaitMs: number;
   readonly limits: Limits;
 }
 
 /** What the thread can be asked to do. A request is the name of a method and its arguments. */
 export interface ThreadRequests {
-  open(options: OpenOptions): void | Promise<void>;
-  commit(rows: readonly Row[]): void;
+  open(path: string, options: OpenOptions): void | Promise<void>;
+  /** `state` is the state after the commit. */
+  commit(lists: readonly PlannedList[], state: StoreState): void;
   /** Makes sure that a commit of unknown outcome is never replayed. */
   settle(): void;
-  summary(): StoreSummary;
-  page(after: Version): readonly Row[];
+  state(): StoreState;
+  /** Reads the rows after a position. */
+  load(list: ListKey, after: Version, rowsInPage: number): ListPage;
+  names(owner: string): ListNames;
+  lists(): StoredLists;
   checkReady(): void;
   /** Returns false if SQLite still has the file open. Then the thread must not be terminated. */
   close(): boolean;
@@ -36,11 +41,3 @@ export interface ThreadRequests {
 
 /** How a message from the thread begins. Warnings and doubts are not answers to a request. */
 export const marks = { answer: "=", failure: "!", warning: "?", doubt: "#" } as const;
-
-export function rowsOf(changes: readonly (Change & Partial<PlannedChange>)[]): Row[] {
-  return changes.map(({ version, position, id, json, replaces }) => [version, position, id, json, replaces ?? 0]);
-}
-
-export function changesOf(rows: readonly Row[]): Change[] {
-  return rows.map(([version, position, id, json]) => ({ version, position, id, json }));
-}

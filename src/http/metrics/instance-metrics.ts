@@ -55,8 +55,8 @@ export class InstanceMetrics {
       histogram("todoitems_commit_duration_seconds", "Time that a commit of the store took.", this.#commitSeconds),
       histogram("todoitems_commit_writes", "Number of writes that a commit stored together.", this.#commitWrites),
       gauge("todoitems_write_queue_length", "Writes that wait for the next commit.", waitingWrites),
-      gauge("todoitems_items", "Items in the list, as this instance last read it.", itemCount),
-      gauge("todoitems_list_bytes", "Size of the whole list, uncompressed.", listBytes),
+      gauge("todoitems_items", "Items in all lists, as this instance last read them.", itemCount),
+      gauge("todoitems_list_bytes", "Size of the items in all lists, uncompressed.", listBytes),
       gauge("todoitems_feed_readers", "Open change feeds.", feedReaders),
       gauge("todoitems_connections", "Open connections.", connections),
       counter(

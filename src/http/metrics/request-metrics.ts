@@ -2,7 +2,7 @@
 // OpenTelemetry's conventions for HTTP servers.
 
 import type { Answer, Handler, HttpRequest } from "../../wire/message.ts";
-import { matchRoute } from "../routes.ts";
+import { type ListMode, matchRoute } from "../routes.ts";
 import { Histogram, histogram, secondBounds } from "./metric.ts";
 
 /** Any other method is counted as `_OTHER`. Otherwise clients could create an unlimited number of labels. */
@@ -13,12 +13,12 @@ export class RequestMetrics {
   readonly #seconds = new Map<string, Histogram>();
 
   /** Wraps a handler so that each of its answers is counted. */
-  counting(handler: Handler): Handler {
+  counting(handler: Handler, lists: ListMode): Handler {
     return {
       handle: (request) => {
         const startedAt = performance.now();
         const count = (answer: Answer) => {
-          this.#add(request, answer.status, performance.now() - startedAt);
+          this.#add(request, lists, answer.status, performance.now() - startedAt);
           return answer;
         };
         const answer = handler.handle(request);
@@ -26,7 +26,7 @@ export class RequestMetrics {
       },
       refuse: (refusal, request) => {
         const answer = handler.refuse(refusal, request);
-        this.#add(request, answer.status, 0);
+        this.#add(request, lists, answer.status, 0);
         return answer;
       },
     };
@@ -39,9 +39,9 @@ export class RequestMetrics {
   }
 
   /** `request` is undefined for input that could not be read as a request. */
-  #add(request: HttpRequest | undefined, status: number, ms: number): void {
+  #add(request: HttpRequest | undefined, lists: ListMode, status: number, ms: number): void {
     const method = request && methods.includes(request.method) ? request.method : "_OTHER";
-    const route = request ? routeOf(request.path) : "";
+    const route = request ? routeOf(request.path, lists) : "";
     const labels = `http_request_method="${method}",http_route="${route}",http_response_status_code="${status}"`;
     const seconds = this.#seconds.get(labels) ?? new Histogram(secondBounds);
     this.#seconds.set(labels, seconds);
@@ -52,14 +52,16 @@ export class RequestMetrics {
 const routeNames = {
   collection: "/api/todoitems",
   item: "/api/todoitems/{id}",
+  lists: "/lists",
   live: "/health/live",
   ready: "/health/ready",
 } as const;
 
 /** The template of a path. The page, its files, the API's description and everything that is not found are `/{file}`. */
-function routeOf(path: string): string {
-  const route = matchRoute(path);
-  if (!route) return "/{file}";
-  if (route.resource !== "changes") return routeNames[route.resource];
-  return route.wanted === undefined ? "/changes" : `/changes/${route.wanted}`;
+function routeOf(path: string, lists: ListMode): string {
+  const route = matchRoute(path, lists);
+  if (!route || route.resource === "page") return "/{file}";
+  const list = "list" in route && route.list !== "" ? "/lists/{list}" : "";
+  if (route.resource !== "changes") return list + routeNames[route.resource];
+  return `${list}/changes${route.wanted === undefined ? "" : `/${route.wanted}`}`;
 }

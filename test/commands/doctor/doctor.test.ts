@@ -5,9 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
+import { TodoStore } from "../../../src/collection/todo-store.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { TestProvider } from "../../credentials/test-provider.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { runProgram } from "../../program.ts";
+import { ids, item } from "../../service.ts";
 import { runHere } from "../command-line.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -69,6 +72,18 @@ describe("doctor", () => {
       });
   });
 
+  test("a provider of identities without keys is a warning", async () => {
+    const provider = await TestProvider.start();
+    const args = ["--token-issuer", provider.issuer, "--token-audience", "todo", "--lists", "user"];
+    expect((await examine("Settings", args)).findings).toMatchObject([{ verdict: "pass" }]);
+    provider.isAway = true;
+    expect(await examine("Settings", args)).toMatchObject({
+      exitCode: 0,
+      findings: [{ verdict: "warn", text: expect.stringContaining(`${provider.issuer}/.well-known`) }],
+    });
+    await provider.stop();
+  });
+
   test("settings that are allowed but dangerous are warnings, which do not fail", async () => {
     expect(await examine("Settings", ["--host", "0.0.0.0", "--port", "0"])).toMatchObject({
       exitCode: 0,
@@ -89,6 +104,19 @@ describe("the store", () => {
       exitCode: 1,
       findings: [{ verdict: "fail", hint: expect.stringContaining("todoitems restore FILE --force") }],
     });
+  });
+
+  test("a store with items in lists that the service would not show fails", async () => {
+    const store = await TodoStore.open(await SqliteEngine.open(path("lists.db")));
+    const created = { kind: "create", item: { id: ids.one, json: item(ids.one) } } as const;
+    await store.list("work").write(created);
+    await store.close();
+    const examineWith = (lists: string) =>
+      examine("Store", ["--store", `sqlite:${path("lists.db")}`, "--lists", lists]);
+    const { exitCode, findings } = await examineWith("one");
+    expect(findings).toMatchObject([{ verdict: "fail", text: expect.stringContaining('in the list "work"') }]);
+    expect(exitCode).toBe(1);
+    expect(await examineWith("many")).toMatchObject({ exitCode: 0, findings: [{ verdict: "pass" }] });
   });
 
   test("a log that may not belong to it, a missing folder and a foreign file fail", async () => {

@@ -129,10 +129,7 @@ describe("check", () => {
   test("finds items and histories that cannot be, although their checksums are right", async () => {
     const store = copy("store.db", { log: false });
     const database = new Database(store);
-    const insert = (row: Change) =>
-      database
-        .query("INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)")
-        .run(row.version, row.position, row.id, row.json, rowChecksum(row));
+    const insert = (row: Change) => insertRow(database, row);
     insert({ version: 1_001, position: 1_001, id: ids.one, json: "{" });
     insert({ version: 1_002, position: 1_002, id: ids.two, json: item(ids.three) });
     insert({ version: 1_003, position: 1_004, id: ids.three, json: item(ids.three) });
@@ -162,9 +159,7 @@ describe("check", () => {
     expect(stdout).toMatch(/the store has \d+ rows, which are not the \d+ that its last commit noted/);
     expect(exitCode).toBe(1);
     const row = { version: 2_000, position: 2_000, id: ids.one, json: item(ids.one) };
-    database
-      .query("INSERT INTO change (version, position, id, json, checksum) VALUES (?, ?, ?, ?, ?)")
-      .run(row.version, row.position, row.id, row.json, rowChecksum(row));
+    insertRow(database, row);
     database.close();
     expect((await run("check", store)).stdout).toContain("that its last commit noted");
   });
@@ -198,10 +193,15 @@ describe("check", () => {
         stdout: expect.stringContaining(": 1 item\n"),
       });
       await store.run(
-        `INSERT INTO todoitems.item VALUES (9, 9, '${ids.two}', '{"ID":1}'), (10, 10, '${ids.one}', '${item(ids.one)}')`,
+        `INSERT INTO todoitems.item (list, position, version, number, id, json)
+          VALUES (0, 9, 9, 9, '${ids.two}', '{"ID":1}'), (0, 10, 10, 10, '${ids.one}', '${item(ids.one)}')`,
       );
       const { exitCode, stdout } = await run("check", "--store", store.url);
-      for (const finding of ["it is in the list twice", `version 9, item ${ids.two}`])
+      for (const finding of [
+        "it is in the list twice",
+        `version 9, item ${ids.two}`,
+        "not the 1 that its last commit noted",
+      ])
         expect(stdout).toContain(finding);
       expect(exitCode).toBe(1);
     } finally {
@@ -209,3 +209,10 @@ describe("check", () => {
     }
   });
 });
+
+/** Puts a row of the root list into the store, with the right checksum. */
+function insertRow(database: Database, row: Change): void {
+  database
+    .query("INSERT INTO change (place, version, id, json, checksum) VALUES (?, ?, ?, ?, ?)")
+    .run(row.position, row.version, row.id, row.json, rowChecksum({ ...row, key: 0, deletedAt: null }));
+}

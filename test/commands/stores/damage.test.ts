@@ -8,7 +8,9 @@ import { StoreError } from "../../../src/collection/engine.ts";
 import { checkSqlite } from "../../../src/commands/stores/check-store.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
+import { readWhole } from "../../engines/latest-changes.ts";
 import { Random } from "../../wire/random.ts";
 import { runHere } from "../command-line.ts";
 import { writeDamageable } from "./damaged-store.ts";
@@ -117,13 +119,14 @@ test("check finds every page that is in an older state", async () => {
   const older = Buffer.from(sound);
   const original = join(folder.path, "original.db.original");
   const engine = await SqliteEngine.open(original);
-  const { epoch, version, pages } = await engine.load();
-  const rows = (await Array.fromAsync(pages)).flat().filter(({ json }) => json !== null);
+  const state = await engine.state();
+  const { version, changes: stored } = await readWhole(await engine.load(""));
+  const rows = stored.filter(({ json }) => json !== null);
   const changes = rows.map(({ position, id, version: replaces }, index) => {
     const json = `{"ID":"${id}","text":"changed again"}`;
     return { version: version + index + 1, position, id, json, replaces };
   });
-  await engine.commit({ since: { epoch, version }, decide: () => changes });
+  await engine.commit(batchOf(state, () => changes));
   await engine.close();
   const newer = readFileSync(original);
   items = await itemsOf(original);

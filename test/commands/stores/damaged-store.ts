@@ -3,6 +3,7 @@
 import { copyFileSync } from "node:fs";
 import type { Change, PlannedChange } from "../../../src/collection/engine.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { batchOf, stateAfter } from "../../engines/batch-of.ts";
 
 const commitRows = 20;
 const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -15,7 +16,7 @@ export async function writeDamageable(path: string, itemCount: number): Promise<
   const written = new Map<number, Change>();
   const original = `${path}.original`;
   const engine = await SqliteEngine.open(original);
-  const { epoch } = await engine.load();
+  let state = await engine.state();
   let version = 0;
   const latest = new Map<number, Change>();
   const commit = async (rows: readonly (readonly [item: number, text: string | null])[]) => {
@@ -28,7 +29,8 @@ export async function writeDamageable(path: string, itemCount: number): Promise<
       written.set(version, change);
       return { ...change, replaces: before?.version };
     });
-    await engine.commit({ since: { epoch, version: version - rows.length }, decide: () => changes });
+    await engine.commit(batchOf(state, () => changes));
+    state = stateAfter(state, changes);
   };
   const numbers = Array.from({ length: itemCount }, (_, n) => n);
   const writes = [

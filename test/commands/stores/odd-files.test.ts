@@ -40,7 +40,7 @@ const runBeside = (command: string, ...args: string[]) => runProgram(command, { 
 
 async function write(name: string, itemCount: number): Promise<void> {
   const engine = await SqliteEngine.open(path(name));
-  const since = await engine.load();
+  const since = await engine.state();
   const changes = Array.from({ length: itemCount }, (_, index) => {
     const id = `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`;
     return { version: index + 1, position: index + 1, id, json: `{"ID":"${id}"}`, replaces: undefined };
@@ -149,12 +149,16 @@ test("Ctrl-C ends a backup and a restore, keeps the old store, and leaves nothin
 
 test("items that are read back and are not those that were written are refused", async () => {
   async function* items(...jsons: string[]) {
-    for (const json of jsons) yield { version: 1, position: 1, id: "", json };
+    for (const json of jsons) yield { list: "", version: 1, position: 1, id: "", json };
   }
   const { hash } = await readBack(items('{"n":1}', '{"n":2}'), 2);
   expect(await readBack(items('{"n":2}', '{"n":1}'), 2, hash)).toEqual({ items: 2, hash });
   for (const others of [['{"n":1}'], ['{"n":1}', '{"n":2}', '{"n":2}'], ['{"n":1}', '{"n":2.0}']])
     expect(readBack(items(...others), 2, hash)).rejects.toThrow("are not those that were written");
+  async function* inAnotherList() {
+    for await (const item of items('{"n":1}', '{"n":2}')) yield { ...item, list: "work" };
+  }
+  expect(readBack(inAnotherList(), 2, hash)).rejects.toThrow("are not those that were written");
 });
 
 test("a file that is replaced while it is opened is not called unwritable", async () => {

@@ -3,7 +3,8 @@
 //
 //   npx bun test/engines/postgres/outage-rounds.ts 1000
 
-import { type Bookmark, StoreError } from "../../../src/collection/engine.ts";
+import { StoreError } from "../../../src/collection/engine.ts";
+import { rootList } from "../../../src/collection/list-key.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
@@ -33,11 +34,13 @@ export async function survivedOutages(wire: Wire, url: string, outages: number):
 }
 
 async function commitOne(engine: PostgresEngine): Promise<void> {
-  const since: Bookmark = await readWhole(await engine.load());
+  const since = await engine.state();
+  // Loading a list takes another connection, which may be lost, too.
+  const { version } = await readWhole(await engine.load(rootList));
   await engine.commit(
-    batchOf(since, (missed) => {
-      const version = (missed ?? since).version + 1;
-      return [{ version, position: version, id: crypto.randomUUID(), json: "{}", replaces: undefined }];
+    batchOf(since, () => {
+      const [next, id] = [version + 1, crypto.randomUUID()];
+      return [{ version: next, position: next, id, json: "{}", replaces: undefined }];
     }),
   );
 }

@@ -4,12 +4,23 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { type Bookmark, type News, type PlannedChange, StoreError } from "../../../src/collection/engine.ts";
+import {
+  type Change,
+  type PlannedChange,
+  StaleListError,
+  StoreError,
+  type StoreState,
+} from "../../../src/collection/engine.ts";
+import { rootList } from "../../../src/collection/list-key.ts";
+import { TodoStore } from "../../../src/collection/todo-store.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
+import { replaceItems } from "../../../src/engines/postgres/postgres-replacement.ts";
+import { PostgresSnapshot } from "../../../src/engines/postgres/postgres-snapshot.ts";
 import { eventually } from "../../eventually.ts";
-import { batchOf } from "../batch-of.ts";
-import { liveItems, readWhole } from "../latest-changes.ts";
+import { ids, item } from "../../service.ts";
+import { batchOf, stateAfter } from "../batch-of.ts";
+import { latest, liveItems, readWhole } from "../latest-changes.ts";
 import { type Pass, Wire } from "./held-wire.ts";
 import { survivedOutages } from "./outage-rounds.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
@@ -61,36 +72,52 @@ const row = (version: number, json = `{"n":${version}}`): PlannedChange => ({
   replaces: undefined,
 });
 
-const load = async (engine: PostgresEngine) => readWhole(await engine.load());
+/** A state of the store, and changes of the root list that led to it. */
+interface Found extends StoreState {
+  readonly changes: readonly Change[];
+  /** True if these are all changes of the list, because it had to be loaded. */
+  readonly whole: boolean;
+}
+
+async function load(engine: PostgresEngine): Promise<Found> {
+  const state = await engine.state();
+  const { changes } = await readWhole(await engine.load(rootList));
+  return { ...state, changes, whole: true };
+}
+
+async function pull(engine: PostgresEngine, since: StoreState): Promise<Found | undefined> {
+  const news = await engine.pull(since);
+  return news && { ...news.state, changes: latest(news), whole: false };
+}
 
 /** Brings a copy of the store up to date, as the collection does. */
-async function catchUp(engine: PostgresEngine, since: Bookmark): Promise<News & { readonly whole: boolean }> {
-  const news = await engine.pull(since);
-  return news ? { ...news, whole: false } : { ...(await load(engine)), whole: true };
+async function catchUp(engine: PostgresEngine, since: StoreState): Promise<Found> {
+  return (await pull(engine, since)) ?? load(engine);
 }
 
 /**
- * Commits a new row on the newest state, and returns the bookmark (epoch and version) of the new state. If the commit
- * cannot continue from `since`, the store is loaded first, as the collection does.
+ * Commits a new row on the newest state, and returns the new state. If the commit cannot continue from `since`, the
+ * store is loaded first, as the collection does.
  */
-async function commit(engine: PostgresEngine, since: Bookmark, json?: string): Promise<Bookmark> {
-  let point = since;
+async function commit(engine: PostgresEngine, since: StoreState, json?: string): Promise<StoreState> {
+  let state = since;
   const isStored = await engine.commit(
     batchOf(since, (missed) => {
-      const { epoch, version } = missed ?? since;
-      point = { epoch, version: version + 1 };
-      return [row(version + 1, json)];
+      const { epoch, clock, itemCount, byteCount, listsMark } = missed?.state ?? since;
+      const added = row(clock + 1, json);
+      state = stateAfter({ epoch, clock, itemCount, byteCount, listsMark }, [added]);
+      return [added];
     }),
   );
-  return isStored ? point : commit(engine, await load(engine), json);
+  return isStored ? state : commit(engine, await load(engine), json);
 }
 
 /** Two commits, so that the engine has prepared its statements and knows the store. */
-async function warmUp(engine: PostgresEngine): Promise<Bookmark> {
+async function warmUp(engine: PostgresEngine): Promise<StoreState> {
   return commit(engine, await commit(engine, await load(engine)));
 }
 
-const jsonsOf = (news: Pick<News, "changes"> | undefined) => news?.changes.map(({ json }) => json);
+const jsonsOf = (found: Found | undefined) => found?.changes.map(({ json }) => json);
 const jsons = async (engine: PostgresEngine) => (await liveItems(engine)).map(({ json }) => json);
 
 /**
@@ -108,6 +135,16 @@ function loseAnswer(wire: Wire, afterCommit: () => Promise<void>): void {
     await afterCommit();
     wire.cut();
     wire.held = false;
+  });
+}
+
+/** Holds back the query for the state that follows the next pull from `since`. */
+function stateQuery(wire: Wire, since: StoreState): Promise<Pass> {
+  return new Promise((resolve) => {
+    wire.onceSent(since.epoch, (pass) => {
+      wire.onceSent("", resolve);
+      void pass();
+    });
   });
 }
 
@@ -150,7 +187,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     await store.run("UPDATE todoitems.store SET schema_version = 999; DROP FUNCTION todoitems.commit_batch");
     for (const readOnly of [false, true])
       expect(await refusal(store.url, readOnly)).toContain(
-        "the store was made by a development version (schema 999, this one has 3); use another database, or drop the schema todoitems",
+        "the store was made by a development version (schema 999, this one has 4); use another database, or drop the schema todoitems",
       );
     expect(await store.run("SELECT schema_version FROM todoitems.store")).toEqual([{ schema_version: 999 }]);
     expect(await store.run("SELECT FROM pg_proc WHERE proname = 'commit_batch'")).toHaveLength(0);
@@ -178,7 +215,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
 describe("starting on PostgreSQL", () => {
   test("many instances that start at once on an empty database create one store", async () => {
     const engines = await Promise.all(Array.from({ length: 8 }, () => open()));
-    const epochs = await Promise.all(engines.map(async (engine) => (await readWhole(await engine.load())).epoch));
+    const epochs = await Promise.all(engines.map(async (engine) => (await engine.state()).epoch));
     expect(new Set(epochs).size).toBe(1);
   });
 
@@ -193,7 +230,8 @@ describe("starting on PostgreSQL", () => {
     await store.run("CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT USAGE ON SCHEMA todoitems TO reader");
     await store.run("GRANT SELECT ON ALL TABLES IN SCHEMA todoitems TO reader");
     const engine = await open(store.url.replace(/\/\/.*@/, "//reader:p@"), true);
-    expect(await jsons(engine)).toHaveLength(2);
+    expect(jsonsOf(await load(engine))).toHaveLength(2);
+    expect(await engine.names("")).toMatchObject({ listsMark: 0 });
     expect(await engine.hasNews()).toBe(false);
     await store.run("DROP OWNED BY reader; DROP ROLE reader");
   });
@@ -231,14 +269,14 @@ describe("queries to PostgreSQL", () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     const other = await open();
-    let here: Bookmark = await warmUp(other);
+    let here = await warmUp(other);
     const commitMany = async (size: number): Promise<number> => {
       wire.roundTrips = 0;
       await engine.commit(
         batchOf(here, (missed) => {
-          const { epoch, version } = missed ?? here;
-          here = { epoch, version: version + size };
-          return Array.from({ length: size }, (_, index) => row(version + 1 + index));
+          const before = missed?.state ?? here;
+          here = { ...before, clock: before.clock + size };
+          return Array.from({ length: size }, (_, index) => row(before.clock + 1 + index));
         }),
       );
       return wire.roundTrips;
@@ -252,9 +290,9 @@ describe("queries to PostgreSQL", () => {
       expect(await commitMany(size)).toBe(1);
       const elsewhere = await commit(other, here);
       expect(await commitMany(size)).toBe(3);
-      expect(here.version).toBe(elsewhere.version + size);
+      expect(here.clock).toBe(elsewhere.clock + size);
     }
-    expect(await jsons(engine)).toHaveLength(here.version);
+    expect(await jsons(engine)).toHaveLength(here.clock);
   });
 
   test("a hundred readers that arrive together send one query", async () => {
@@ -284,55 +322,72 @@ describe("queries to PostgreSQL", () => {
     expect(await late).toBe(true);
   });
 
-  test("the whole store is read as of one moment, even while others commit", async () => {
+  test("a whole list is read as of one moment, even while others commit", async () => {
     const [engine, other] = [await open(), await open()];
-    let here: Bookmark = await load(other);
+    let here: StoreState = await load(other);
     let writing = true;
     const writer = (async () => {
       while (writing) here = await commit(other, here);
     })();
     for (let count = 0; count < 100; count++) {
-      const { version, changes } = await load(engine);
+      const { version, changes } = await readWhole(await engine.load(rootList));
       expect(changes).toHaveLength(version);
     }
     writing = false;
     await writer;
   });
 
-  test("the whole store is read page by page, and reading it fails if its connection is lost between two pages", async () => {
+  test("a short list is read in one round trip, on a connection that is kept", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
-    await store.run("INSERT INTO todoitems.item SELECT n, n, 'id-' || n, '{}' FROM generate_series(1, 2500) AS n");
+    await warmUp(engine);
+    await engine.load(rootList);
+    const { connections } = wire;
+    wire.roundTrips = 0;
+    for (const list of [rootList, "nowhere"]) await engine.load(list);
+    expect(wire.roundTrips).toBe(2);
+    expect(wire.connections).toBe(connections);
+  });
+
+  test("a long list is read page by page, and reading it fails if its connection is lost between two pages", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    await store.run(manyRows(2_500));
     const sizes: number[] = [];
-    for await (const page of (await engine.load()).pages) sizes.push(page.length);
+    for await (const page of (await engine.load(rootList)).pages) sizes.push(page.length);
     expect(sizes).toEqual([1_000, 1_000, 500]);
-    const pages = (await engine.load()).pages[Symbol.asyncIterator]();
+    const pages = (await engine.load(rootList)).pages[Symbol.asyncIterator]();
     await pages.next();
     wire.cut();
-    // This takes a new connection. So the engine has noticed by now that the other one is lost.
-    await engine.hasNews();
+    // This takes a new connection. So the engine has noticed by then that the other one is lost.
+    await eventually(async () => void (await engine.hasNews()));
     // A new connection would read the next page as it is now, and not as it was when the first page was read.
     await expect(pages.next()).rejects.toThrow(StoreError);
   });
 
   test("pulling one change reads a few rows of a large store, not all of them", async () => {
-    const { epoch } = await readWhole(await (await open()).load());
+    const start = await (await open()).state();
     await store.run(`
-      INSERT INTO todoitems.item SELECT n, n, 'id-' || n, '{}' FROM generate_series(1, 200000) AS n;
+      ${manyRows(200_000)};
       INSERT INTO todoitems.history VALUES (200000, 'many');
       UPDATE todoitems.store SET version = 200000, batch = 'many'`);
     const before = await rowsRead();
     const [engine, other] = [await open(), await open()];
-    let since = { epoch, version: 200_000 };
+    let since: StoreState = { ...start, clock: 200_000 };
     for (let count = 0; count < 20; count++) {
       since = await commit(other, since);
-      expect(jsonsOf(await engine.pull({ epoch, version: since.version - 1 }))).toHaveLength(1);
+      expect(jsonsOf(await pull(engine, { ...since, clock: since.clock - 1 }))).toHaveLength(1);
     }
     // The server counts the rows that a connection has read only when the connection ends, so end both connections.
     await Promise.all([engine.close(), other.close()]);
     await eventually(async () => expect(await rowsRead()).toBeGreaterThan(before));
     expect((await rowsRead()) - before).toBeLessThan(1_000);
   });
+
+  /** SQL that puts items into the root list. */
+  function manyRows(count: number): string {
+    return `INSERT INTO todoitems.item SELECT 0, n, n, n, 'id-' || n, '{}' FROM generate_series(1, ${count}) AS n`;
+  }
 
   async function rowsRead(): Promise<number> {
     const [counts] = await store.run(
@@ -348,14 +403,14 @@ describe("a batch that was decided before others committed", () => {
   /** For each decision, how many changes by others it had to consider. Undefined if the commit could not continue. */
   async function decisions(
     engine: PostgresEngine,
-    since: Bookmark,
+    since: StoreState,
     plan: (version: number) => PlannedChange[],
   ): Promise<number[] | undefined> {
     const missed: number[] = [];
     const isStored = await engine.commit(
       batchOf(since, (news) => {
-        missed.push(news?.changes.length ?? 0);
-        return plan((news ?? since).version);
+        missed.push(latest(news).length);
+        return plan((news?.state ?? since).clock);
       }),
     );
     return isStored ? missed : undefined;
@@ -363,12 +418,12 @@ describe("a batch that was decided before others committed", () => {
 
   /** Each row as version, position and ID, in the order of the list. */
   async function rows(): Promise<string[]> {
-    const stored = await store.run("SELECT version, position, id FROM todoitems.item ORDER BY position, version");
+    const stored = await store.run("SELECT number AS version, position, id FROM todoitems.item ORDER BY position");
     return stored.map(({ version, position, id }) => `${version} ${position} ${id}`);
   }
 
   /** An engine that knows two items, and another that has just created a third. */
-  async function outdated(): Promise<{ engine: PostgresEngine; other: PostgresEngine; since: Bookmark }> {
+  async function outdated(): Promise<{ engine: PostgresEngine; other: PostgresEngine; since: StoreState }> {
     const engine = await open();
     const since = await warmUp(engine);
     const other = await open();
@@ -469,7 +524,7 @@ describe("a batch that was decided before others committed", () => {
       wire.roundTrips = 0;
       await decisions(engine, since, (at) => [row(at + 1)]);
       expect(wire.roundTrips).toBe(roundTrips);
-      since = { ...elsewhere, version: elsewhere.version + 1 };
+      since = { ...elsewhere, clock: elsewhere.clock + 1 };
     }
     // The first of these commits still locks the clock first, which takes two round trips. It finds that nobody else
     // commits any more. So the second commit is optimistic and takes one round trip.
@@ -477,7 +532,7 @@ describe("a batch that was decided before others committed", () => {
       wire.roundTrips = 0;
       await decisions(engine, since, (at) => [row(at + 1)]);
       expect(wire.roundTrips).toBe(roundTrips);
-      since = { ...since, version: since.version + 1 };
+      since = { ...since, clock: since.clock + 1 };
     }
   });
 
@@ -486,7 +541,7 @@ describe("a batch that was decided before others committed", () => {
     const writes = [1];
     const held = await store.hold("SELECT FROM todoitems.store FOR UPDATE");
     const committing = engine.commit(
-      batchOf(since, (news) => writes.map((_, index) => row((news ?? since).version + 1 + index))),
+      batchOf(since, (news) => writes.map((_, index) => row((news?.state ?? since).clock + 1 + index))),
     );
     await eventually(async () => {
       const waiting = await store.run("SELECT FROM pg_locks WHERE NOT granted");
@@ -499,6 +554,133 @@ describe("a batch that was decided before others committed", () => {
   });
 });
 
+describe("lists in PostgreSQL", () => {
+  /** Commits one change to a list, which says whether the list has items afterwards. */
+  async function commitTo(
+    engine: PostgresEngine,
+    list: string,
+    since: StoreState,
+    change: PlannedChange,
+    hasItems?: boolean,
+  ): Promise<StoreState> {
+    const { lists, state } = batchOf(since, () => [change], list).decide(undefined);
+    const plan = { state, lists: lists.map((planned) => ({ ...planned, hasItems })) };
+    expect(await engine.commit({ since, decide: () => plan })).toBe(true);
+    return state;
+  }
+
+  test("an item has one row, and a list gets a row with its first change", async () => {
+    const engine = await open();
+    let state = await engine.state();
+    for (let version = 1; version <= 3; version++) {
+      const replaces = version === 1 ? undefined : version - 1;
+      state = await commitTo(engine, "work", state, { ...row(1), version, replaces }, version === 1 ? true : undefined);
+    }
+    expect(await store.run("SELECT position, number, version FROM todoitems.item")).toMatchObject([
+      { position: "1", number: "3", version: "3" },
+    ]);
+    expect(await store.run("SELECT key, name, has_items FROM todoitems.list ORDER BY key")).toMatchObject([
+      { key: 0, name: "", has_items: false },
+      { key: 1, name: "work", has_items: true },
+    ]);
+  });
+
+  test("a list that has to be loaded again ends the commit at once, and neither the connection nor the clock is lost", async () => {
+    const wire = await connectWire();
+    const engine = await open(wire.through(store.url));
+    const other = await open();
+    const since = await warmUp(engine);
+    const { connections } = wire;
+    const stale = new StaleListError();
+    let decisions = 0;
+    for (const start of [since, { ...since, clock: 1 }])
+      await expect(
+        engine.commit(
+          batchOf(start, () => {
+            decisions++;
+            throw stale;
+          }),
+        ),
+      ).rejects.toBe(stale);
+    expect(decisions).toBeGreaterThan(1);
+    expect(await store.run("SELECT FROM pg_locks WHERE relation = 'todoitems.store'::regclass")).toHaveLength(0);
+    await commit(other, since);
+    await commit(engine, since);
+    expect(wire.connections).toBe(connections);
+  });
+
+  test("a restored store has the lists, the names and the counts that commits would have given it", async () => {
+    const address = parsePostgresUrl(store.url);
+    const written = await TodoStore.open(await open());
+    const lists = [rootList, "home", "work\nann"];
+    for (const list of lists)
+      for (const id of [ids.one, ids.two])
+        await written.list(list).write({ kind: "create", item: { id, json: item(id) } });
+    await written
+      .list("home")
+      .write({ kind: "update", item: { id: ids.one, json: item(ids.one) }, condition: undefined });
+    await written.list("home").write({ kind: "delete", id: ids.two, condition: undefined });
+    const snapshot = await PostgresSnapshot.open(address);
+    const items = await Array.fromAsync(snapshot.items());
+    await snapshot.close();
+    const shown = async (opened: TodoStore) => {
+      const texts: unknown[] = [await opened.names(""), await opened.names("ann")];
+      for (const list of lists) {
+        await opened.list(list).refresh();
+        texts.push(
+          Array.from(opened.list(list).items(), ({ version, position, json }) => ({ version, position, json })),
+        );
+      }
+      const { itemCount, byteCount } = opened.state;
+      return { texts, itemCount, byteCount };
+    };
+    const before = await shown(written);
+    const found: unknown[] = [];
+    await replaceItems(address, {
+      mayReplace: (count) => expect(count).toBe(items.length),
+      // The portions do not end with a list.
+      portions: (async function* () {
+        for (let first = 0; first < items.length; first += 2) yield items.slice(first, first + 2);
+      })(),
+      verify: async (stored) => void found.push(...(await Array.fromAsync(stored))),
+    });
+    expect(found).toEqual(items.map((item) => ({ ...item, key: expect.any(Number) })));
+    expect(await shown(written)).toEqual(before);
+    expect(await shown(await TodoStore.open(await open()))).toEqual(before);
+  });
+
+  test("a list or names that were read at a point which is lost later are noticed", async () => {
+    for (const read of [
+      (engine: PostgresEngine) => engine.load(rootList),
+      (engine: PostgresEngine) => engine.names(""),
+    ]) {
+      const [engine, other] = [await open(), await open()];
+      const since = await warmUp(other);
+      await engine.state();
+      await store.backup();
+      await commit(other, since, '{"lost":true}');
+      // The engine's own state is that of the backup. So without the list, it would notice nothing.
+      await read(engine);
+      await store.restore();
+      expect(await engine.hasNews()).toBe(true);
+      expect(await engine.commit(batchOf(since, () => [row(3)]))).toBe(false);
+      expect(await engine.pull(since)).toBeUndefined();
+      expect((await engine.state()).epoch).not.toBe(since.epoch);
+      expect(await engine.hasNews()).toBe(false);
+      await store.run("DROP SCHEMA todoitems CASCADE");
+    }
+  });
+
+  test("a list that is read after the store was rolled back is not taken for a list of the known history", async () => {
+    const engine = await open();
+    const since = await warmUp(engine);
+    await store.backup();
+    await commit(engine, since, '{"lost":true}');
+    await store.restore();
+    expect((await engine.load(rootList)).storeEpoch).not.toBe(since.epoch);
+  });
+});
+
 describe("a commit whose connection is lost", () => {
   test("is found and not repeated if it had happened", async () => {
     const wire = await connectWire();
@@ -507,7 +689,7 @@ describe("a commit whose connection is lost", () => {
     loseAnswer(wire, async () => {});
     await commit(engine, since, '{"mark":true}');
     expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
-    expect((await load(engine)).version).toBe(3);
+    expect((await load(engine)).clock).toBe(3);
     expect(await engine.hasNews()).toBe(false);
   });
 
@@ -529,7 +711,7 @@ describe("a commit whose connection is lost", () => {
     );
     expect([isStored, plans]).toEqual([true, 1]);
     expect(await engine.hasNews()).toBe(true);
-    expect(jsonsOf(await engine.pull({ ...since, version: 3 }))).toEqual(['{"n":4}']);
+    expect(jsonsOf(await pull(engine, { ...since, clock: 3 }))).toEqual(['{"n":4}']);
     expect(await engine.hasNews()).toBe(false);
   });
 
@@ -548,8 +730,8 @@ describe("a commit whose connection is lost", () => {
     const missed: number[] = [];
     await engine.commit(
       batchOf(since, (news) => {
-        missed.push(news?.changes.length ?? 0);
-        return [row((news ?? since).version + 1, '{"mark":true}')];
+        missed.push(latest(news).length);
+        return [row((news?.state ?? since).clock + 1, '{"mark":true}')];
       }),
     );
     expect(missed.at(-1)).toBe(1);
@@ -572,7 +754,7 @@ describe("a commit whose connection is lost", () => {
     const before = wire.connections;
     await eventually(async () => expect(wire.connections).toBeGreaterThanOrEqual(before + 3));
     await held.release();
-    expect(await committing).toMatchObject({ version: 3 });
+    expect(await committing).toMatchObject({ clock: 3 });
     expect(await jsons(engine)).toEqual(['{"n":1}', '{"n":2}', '{"mark":true}']);
     await store.run(`ALTER DATABASE ${database} RESET statement_timeout`);
   });
@@ -591,7 +773,7 @@ describe("a commit whose connection is lost", () => {
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ undecided: true });
     wire.refusing = false;
-    await eventually(async () => expect(jsonsOf(await engine.pull(since))).toHaveLength(1));
+    await eventually(async () => expect(jsonsOf(await pull(engine, since))).toHaveLength(1));
   });
 });
 
@@ -652,7 +834,7 @@ describe("a connection that is lost", () => {
     const since = await warmUp(engine);
     await engine.hasNews();
     wire.cut();
-    expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { version: 3 }]);
+    expect(await Promise.all([engine.hasNews(), commit(engine, since)])).toMatchObject([false, { clock: 3 }]);
   });
 
   test("is tried again only after a pause while no server can be reached", async () => {
@@ -702,7 +884,7 @@ describe("a server that has stopped answering", () => {
     expect(await failsSoon(engine.pull(since))).toBeInstanceOf(StoreError);
     wire.cut();
     wire.held = false;
-    await eventually(async () => expect(await engine.pull(since)).toMatchObject({ changes: [], version: 2 }));
+    await eventually(async () => expect(await pull(engine, since)).toMatchObject({ changes: [], clock: 2 }));
   });
 
   test("is told apart from one that sends rows slowly, so that the pull does not fail", async () => {
@@ -713,7 +895,7 @@ describe("a server that has stopped answering", () => {
     await load(engine);
     await engine.pull(since);
     const connections = wire.connections;
-    const pulling = engine.pull(since);
+    const pulling = pull(engine, since);
     // The first chunk has the clock: the row with the store's current version. The rest arrives only after the time
     // limit for a question has passed.
     await wire.chunks(1);
@@ -748,7 +930,7 @@ describe("a store whose history was cut", () => {
     await store.restore();
     expect(await engine.hasNews()).toBe(true);
     const news = await catchUp(engine, lost);
-    expect(news).toMatchObject({ whole: true, version: 2 });
+    expect(news).toMatchObject({ whole: true, clock: 2 });
     expect(news.epoch).not.toBe(since.epoch);
     expect(jsonsOf(news)).toEqual(['{"n":1}', '{"n":2}']);
     expect(logged.join()).toContain("another history");
@@ -762,9 +944,9 @@ describe("a store whose history was cut", () => {
     await store.backup();
     const lost = await commit(engine, since, '{"lost":true}');
     await store.restore();
-    let here: Bookmark = await load(other);
+    let here: StoreState = await load(other);
     for (let count = 0; count < 3; count++) here = await commit(other, here);
-    expect(here.version).toBeGreaterThan(lost.version);
+    expect(here.clock).toBeGreaterThan(lost.clock);
     const news = await catchUp(engine, lost);
     expect(news.whole).toBe(true);
     const found = jsonsOf(news);
@@ -778,8 +960,8 @@ describe("a store whose history was cut", () => {
   /** An engine that knows a commit. The store has since lost that commit, and has others in its place. */
   async function cutBelow({ readOnly = false, otherCommits = 3 } = {}): Promise<{
     engine: PostgresEngine;
-    older: Bookmark;
-    lost: Bookmark;
+    older: StoreState;
+    lost: StoreState;
   }> {
     const other = await open();
     const older = await warmUp(other);
@@ -789,7 +971,7 @@ describe("a store whose history was cut", () => {
     expect(await load(engine)).toMatchObject(lost);
     await store.restore();
     const another = await open();
-    let here: Bookmark = await load(another);
+    let here: StoreState = await load(another);
     for (let count = 0; count < otherCommits; count++) here = await commit(another, here);
     return { engine, older, lost };
   }
@@ -815,8 +997,8 @@ describe("a store whose history was cut", () => {
   });
 
   for (const [means, notice] of [
-    ["a pull", (engine: PostgresEngine, since: Bookmark) => catchUp(engine, since)],
-    ["a commit", (engine: PostgresEngine, since: Bookmark) => commit(engine, since)],
+    ["a pull", (engine: PostgresEngine, since: StoreState) => catchUp(engine, since)],
+    ["a commit", (engine: PostgresEngine, since: StoreState) => commit(engine, since)],
   ] as const) {
     test(`is noticed by ${means} that starts from an older epoch than the engine knows`, async () => {
       const engine = await open();
@@ -850,9 +1032,9 @@ describe("a store whose history was cut", () => {
     // This batch does not begin at the version that the engine knows. So the engine locks the clock, the row with the
     // store's version.
     const committing = engine.commit(
-      batchOf({ ...since, version: 1 }, (news) => {
-        const { version } = news ?? since;
-        return [row(version + 1, '{"after":1}'), row(version + 2, '{"after":2}')];
+      batchOf({ ...since, clock: 1 }, (news) => {
+        const { clock } = news?.state ?? since;
+        return [row(clock + 1, '{"after":1}'), row(clock + 2, '{"after":2}')];
       }),
     );
     const pass = await locking.promise;
@@ -911,7 +1093,7 @@ describe("a store whose history was cut", () => {
     const lost = await commit(engine, since, '{"lost":true}');
     await store.restore();
     const other = await open();
-    let here: Bookmark = await load(other);
+    let here: StoreState = await load(other);
     for (let count = 0; count < 3; count++) here = await commit(other, here);
     await pass();
     expect((await pulling).epoch).not.toBe(since.epoch);
@@ -927,12 +1109,12 @@ describe("a store whose history was cut", () => {
     const start = await load(engine);
     const known = await warmUp(engine);
     await commit(other, known);
-    expect(await catchUp(engine, start)).toMatchObject({ whole: false, version: 3 });
+    expect(await catchUp(engine, start)).toMatchObject({ whole: false, clock: 3 });
     expect(jsonsOf(await catchUp(engine, known))).toEqual(['{"n":3}']);
     expect(await engine.hasNews()).toBe(false);
     await store.run("UPDATE todoitems.store SET pruned_through = 1");
     await commit(other, known);
-    expect(await catchUp(engine, start)).toMatchObject({ whole: true, version: 4 });
+    expect(await catchUp(engine, start)).toMatchObject({ whole: true, clock: 4 });
     await catchUp(engine, known);
     expect(await engine.hasNews()).toBe(false);
   });
@@ -951,8 +1133,8 @@ describe("a store whose history was cut", () => {
   });
 
   for (const [means, notice] of [
-    ["a pull", (engine: PostgresEngine, since: Bookmark) => catchUp(engine, since)],
-    ["a commit", (engine: PostgresEngine, since: Bookmark) => commit(engine, since)],
+    ["a pull", (engine: PostgresEngine, since: StoreState) => catchUp(engine, since)],
+    ["a commit", (engine: PostgresEngine, since: StoreState) => commit(engine, since)],
   ] as const) {
     test(`gets another new epoch if the same backup is restored once more and ${means} notices it`, async () => {
       const engine = await open();
@@ -980,11 +1162,10 @@ describe("a store whose history was cut", () => {
     await store.backup();
     const lost = await commit(engine, since, '{"lost":true}');
     await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
-    const loading = Promise.withResolvers<Pass>();
-    wire.onceSent("repeatable read", loading.resolve);
+    const loading = stateQuery(wire, lost);
     const pulling = catchUp(engine, lost);
     pulling.catch(() => {});
-    return { wire, engine, lost, pulling, pass: await loading.promise, oldEpochs: [since.epoch, "fedcba9876543210"] };
+    return { wire, engine, lost, pulling, pass: await loading, oldEpochs: [since.epoch, "fedcba9876543210"] };
   }
 
   test("gets a new epoch even if it is cut once more before the engine has loaded it", async () => {
@@ -1011,7 +1192,7 @@ describe("a store whose history was cut", () => {
     await catchUp(engine, older);
     await store.restore();
     const other = await open();
-    let here: Bookmark = await load(other);
+    let here: StoreState = await load(other);
     for (let count = 0; count < 3; count++) here = await commit(other, here);
     expect(here.epoch).toBe(lost.epoch);
     const news = await catchUp(engine, lost);
@@ -1026,10 +1207,9 @@ describe("a store whose history was cut", () => {
     await warmUp(await open());
     await store.run("UPDATE todoitems.store SET pruned_through = 1");
     await store.backup();
-    const loading = Promise.withResolvers<Pass>();
-    wire.onceSent("repeatable read", loading.resolve);
+    const loading = stateQuery(wire, start);
     const pulling = catchUp(engine, start);
-    const pass = await loading.promise;
+    const pass = await loading;
     await store.run("UPDATE todoitems.store SET epoch = 'fedcba9876543210'");
     await pass();
     const here = await pulling;
@@ -1046,10 +1226,9 @@ describe("a store whose history was cut", () => {
     const older = await warmUp(other);
     await store.run("UPDATE todoitems.store SET pruned_through = 1");
     await store.backup();
-    const loading = Promise.withResolvers<Pass>();
-    wire.onceSent("repeatable read", loading.resolve);
+    const loading = stateQuery(wire, start);
     const pulling = catchUp(engine, start);
-    const pass = await loading.promise;
+    const pass = await loading;
     const lost = await commit(other, older, '{"lost":true}');
     await pass();
     expect(await pulling).toMatchObject({ ...lost, whole: true });
@@ -1093,14 +1272,14 @@ describe("a store whose history was cut", () => {
 
   test("is loaded while commits go on, and neither disturbs the other", async () => {
     const engine = await open();
-    let here: Bookmark = await warmUp(engine);
+    let here: StoreState = await warmUp(engine);
     for (let round = 0; round < 20; round++) {
       await store.run("UPDATE todoitems.store SET epoch = left(md5(random()::text), 16)");
       const since = here;
       const pulls = Array.from({ length: 5 }, () => catchUp(engine, since));
       [here] = await Promise.all([commit(engine, since), ...pulls]);
     }
-    expect((await load(engine)).version).toBe(22);
+    expect((await load(engine)).clock).toBe(22);
   });
 
   test("is loaded again if another store has taken its place", async () => {
@@ -1109,7 +1288,7 @@ describe("a store whose history was cut", () => {
     await store.run("DROP SCHEMA todoitems CASCADE");
     await commit(await open(), since);
     const news = await catchUp(engine, since);
-    expect(news).toMatchObject({ whole: true, version: 1 });
+    expect(news).toMatchObject({ whole: true, clock: 1 });
     expect(news.epoch).not.toBe(since.epoch);
     expect(logged.join()).toContain("another history");
   });

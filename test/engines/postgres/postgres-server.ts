@@ -276,14 +276,15 @@ async function copied(native: string): Promise<string> {
   return folder;
 }
 
-/** A port that was free a moment ago. */
+/**
+ * A port that was free a moment ago. It is below those that systems give to whoever asks for any port, so that another
+ * test does not get it before it is used.
+ */
 export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
+  const port = 10_000 + Math.floor(Math.random() * 20_000);
+  return new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(freePort()));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(port)));
   });
 }
 

@@ -17,7 +17,7 @@ interface TestDatabase {
 let started: Promise<PostgresServer> | undefined;
 const free: TestDatabase[] = [];
 let databaseCount = 0;
-const tables = ["store", "item", "history"];
+const tables = ["store", "list", "item", "history"];
 
 function sharedServer(): Promise<PostgresServer> {
   started ??= PostgresServer.start({ max_connections: "200" });

@@ -2,7 +2,8 @@
 // must not notice this: each write takes effect after those writes, and its answer takes them into account.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { TodoCollection } from "../../../src/collection/todo-collection.ts";
+import { rootList } from "../../../src/collection/list-key.ts";
+import { TodoStore } from "../../../src/collection/todo-store.ts";
 import { ids, item, Service } from "../../service.ts";
 import { createPostgresStore, type PostgresTestStore } from "./postgres-store.ts";
 
@@ -17,8 +18,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await here.collection.close();
-  await there.collection.close();
+  await here.store.close();
+  await there.store.close();
   await store.dispose();
 });
 
@@ -62,7 +63,7 @@ describe("a service that does not know the other's latest writes", () => {
     expect([await here.list(), await there.list()]).toEqual([list, list]);
     const restarted = await Service.on(await store.open());
     expect(await restarted.list()).toBe(list);
-    await restarted.collection.close();
+    await restarted.store.close();
   });
 
   test("refuses an ID that the other has used, and accepts one that the other has freed", async () => {
@@ -140,7 +141,7 @@ describe("a service that does not know the other's latest writes", () => {
       [8, 8],
     ]);
     expect(places(later)).toEqual(places(here));
-    await later.collection.close();
+    await later.store.close();
   });
 
   test("notifies its watchers of the other's writes before its own", async () => {
@@ -158,16 +159,15 @@ describe("a service that does not know the other's latest writes", () => {
 
   test("does not seed a store in which the other has created an item", async () => {
     await there.create(item(ids.one));
-    expect(await here.collection.seed([{ id: ids.two, json: item(ids.two) }])).toBe(false);
+    expect(await here.store.seed([{ id: ids.two, json: item(ids.two) }])).toBe(false);
     expect(await here.list()).toBe(`[${item(ids.one)}]`);
   });
 });
 
 test("two creates through two services never make a list that is longer than the limit", async () => {
-  const [one, two] = [
-    await TodoCollection.open(await store.open(), limit),
-    await TodoCollection.open(await store.open(), limit),
-  ];
+  const stores = [await TodoStore.open(await store.open(), limit), await TodoStore.open(await store.open(), limit)];
+  const [one, two] = stores.map((opened) => opened.list(rootList));
+  if (!one || !two) throw new Error("there are two stores");
   for (let round = 0; round < 20; round++) {
     const creates = [one, two].map((collection) => {
       const id = crypto.randomUUID();
@@ -180,7 +180,7 @@ test("two creates through two services never make a list that is longer than the
     const [stored] = one.items();
     await one.write({ kind: "delete", id: stored?.id ?? "", condition: undefined });
   }
-  await Promise.all([one.close(), two.close()]);
+  for (const opened of stores) await opened.close();
 });
 
 test("two services under constant load end with the same list as a service that starts later", async () => {
@@ -203,5 +203,5 @@ test("two services under constant load end with the same list as a service that 
   const list = await later.list();
   expect([await here.list(), await there.list()]).toEqual([list, list]);
   expect(JSON.parse(list)).toBeArray();
-  await later.collection.close();
+  await later.store.close();
 });

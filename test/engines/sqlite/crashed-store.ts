@@ -1,9 +1,11 @@
 // Stores as a crash leaves them. A copy of the files of an open store is what a kill at that moment would leave.
 
 import { copyFileSync, existsSync } from "node:fs";
-import { StoreError } from "../../../src/collection/engine.ts";
+import { type PlannedChange, StoreError, type StoreState } from "../../../src/collection/engine.ts";
+import { rootList } from "../../../src/collection/list-key.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
-import { batchOf } from "../batch-of.ts";
+import type { SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
+import { batchOf, stateAfter } from "../batch-of.ts";
 import { liveItems } from "../latest-changes.ts";
 
 /** All files of a store that matter for the next start. */
@@ -27,11 +29,26 @@ export async function itemsAfterKill(path: string): Promise<number> {
 /** Adds items, one for each commit. */
 export async function addItems(engine: SqliteEngine, count: number): Promise<void> {
   for (let added = 0; added < count; added++) {
-    const { epoch, version } = await engine.load();
-    const next = version + 1;
-    const change = { version: next, position: next, id: `id-${next}`, json: `{"n":${next}}`, replaces: undefined };
-    if (!(await engine.commit(batchOf({ epoch, version }, () => [change])))) throw new Error("not stored");
+    const state = await engine.state();
+    const next = state.clock + 1;
+    const change = createdItem(next, `{"n":${next}}`);
+    if (!(await engine.commit(batchOf(state, () => [change])))) throw new Error("not stored");
   }
+}
+
+const states = new WeakMap<SqliteStore, StoreState>();
+
+/** The change that creates an item. */
+export function createdItem(version: number, json: string, id = `id-${version}`): PlannedChange {
+  return { version, position: version, id, json, replaces: undefined };
+}
+
+/** Commits changes of the root list, on the state after the last such commit. */
+export function commitRows(store: SqliteStore, changes: readonly PlannedChange[]): void {
+  const before = states.get(store) ?? store.rows.state();
+  const state = stateAfter(before, changes);
+  store.commit(changes.length === 0 ? [] : [{ list: rootList, hasItems: undefined, changes }], state);
+  states.set(store, state);
 }
 
 /** Leaves a store at `path` as a kill would: in use, with `count` items, some of them only in its log. */

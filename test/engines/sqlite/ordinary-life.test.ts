@@ -8,9 +8,8 @@ import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
-import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { itemsAfterKill } from "./crashed-store.ts";
+import { commitRows, createdItem, itemsAfterKill } from "./crashed-store.ts";
 import { FaultyFile } from "./faulty-file.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -29,7 +28,7 @@ beforeEach(async () => {
   blames = [];
   const onWarning = (text: string) => text.includes(acquitted) && blames.push(text);
   store = new SqliteStore(opened, { onWarning, onDoubt: (text) => blames.push(text) });
-  store.commit([row(1)]);
+  commitRows(store, [row(1)]);
 });
 
 afterEach(() => {
@@ -40,43 +39,43 @@ afterEach(() => {
   folder.dispose();
 });
 
-const row = (version: number, text = ""): Row => [version, version, `id-${version}`, `{"n":"${text}"}`, 0];
+const row = (version: number, text = "") => createdItem(version, `{"n":"${text}"}`);
 
 test("a batch that changes nothing right after a checkpoint is not taken for another program's write", () => {
   for (const version of [2, 4, 6]) {
     store.checkpoint();
-    store.commit([]);
-    store.commit([row(version)]);
-    store.commit([]);
-    store.commit([row(version + 1)]);
+    commitRows(store, []);
+    commitRows(store, [row(version)]);
+    commitRows(store, []);
+    commitRows(store, [row(version + 1)]);
   }
 });
 
 test("a batch that changes nothing leaves it to the health check to find out that the disk works again", () => {
   faulty = new FaultyFile(database, "log");
   faulty.writesLeft = 0;
-  expect(() => store.commit([row(2)])).toThrow("the disk is full");
-  store.commit([]);
-  expect(() => store.checkReady()).toThrow("the disk is full");
+  expect(() => commitRows(store, [row(2)])).toThrow("disk is full");
+  commitRows(store, []);
+  expect(() => store.checkReady()).toThrow("disk is full");
   faulty.writesLeft = Number.POSITIVE_INFINITY;
   store.checkReady();
 });
 
 test("a commit while the store is being read is not taken for damage", () => {
-  expect(store.rows.page(0)).toHaveLength(1);
-  store.commit([[2, 1, "id-1", '{"n":"changed"}', 1]]);
-  expect(store.rows.page(1)).toEqual([]);
+  expect(store.rows.load("", 0, 3).rows).toHaveLength(1);
+  commitRows(store, [{ ...createdItem(1, '{"n":"changed"}'), version: 2, replaces: 1 }]);
+  expect(store.rows.load("", 1, 3).rows).toEqual([]);
 });
 
 test("a checkpoint that fails half-way is not taken for another program's write", async () => {
-  store.commit([row(2, "long".repeat(10_000))]);
+  commitRows(store, [row(2, "long".repeat(10_000))]);
   faulty = new FaultyFile(database, "store");
   for (const writes of [0, 1, 2, 5]) {
     faulty.writesLeft = writes;
     store.checkpoint();
-    store.commit([]);
-    store.commit([row(3 + writes)]);
-    expect(await itemsAfterKill(path)).toBe(store.rows.readStore().rowCount);
+    commitRows(store, []);
+    commitRows(store, [row(3 + writes)]);
+    expect(await itemsAfterKill(path)).toBe(store.rows.readStore().rowCount - 1);
   }
   faulty.writesLeft = Number.POSITIVE_INFINITY;
 });
@@ -86,12 +85,12 @@ test("a batch larger than SQLite's cache that meets a full disk is not taken for
   const large = [2, 3, 4, 5].map((version) => row(version, "x".repeat(2 ** 20)));
   for (const writes of [0, 1, 100, 700]) {
     faulty.writesLeft = writes;
-    expect(() => store.commit(large)).toThrow("the disk is full");
+    expect(() => commitRows(store, large)).toThrow("disk is full");
     faulty.writesLeft = Number.POSITIVE_INFINITY;
     store.checkReady();
     expect(await itemsAfterKill(path)).toBe(1);
   }
-  store.commit(large);
+  commitRows(store, large);
   expect(await itemsAfterKill(path)).toBe(5);
 });
 
@@ -101,6 +100,6 @@ test("nothing is copied into the store before the record says so, however often 
   store.checkpoint();
   expect(await itemsAfterKill(path)).toBe(1);
   rmdirSync(`${path}-record.partial`);
-  store.commit([row(2)]);
+  commitRows(store, [row(2)]);
   expect(await itemsAfterKill(path)).toBe(2);
 });

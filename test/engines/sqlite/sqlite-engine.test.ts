@@ -15,11 +15,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Bookmark, PlannedChange } from "../../../src/collection/engine.ts";
+import type { PlannedChange, StoreState } from "../../../src/collection/engine.ts";
+import { listChecksum, rowChecksum } from "../../../src/engines/sqlite/row-checksum.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
+import { eventually } from "../../eventually.ts";
 import { asOrdinaryUser } from "../../ordinary-user.ts";
 import { staysPending } from "../../turns.ts";
-import { batchOf } from "../batch-of.ts";
+import { batchOf, stateAfter } from "../batch-of.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { liveItems } from "../latest-changes.ts";
 import { errorOf, makeClosed, makeCrashed } from "./crashed-store.ts";
@@ -54,17 +56,17 @@ const row = (version: number, position = version, replaces?: number): PlannedCha
   replaces,
 });
 
-async function commit(engine: SqliteEngine, since: Bookmark, changes: readonly PlannedChange[]): Promise<Bookmark> {
+async function commit(engine: SqliteEngine, since: StoreState, changes: readonly PlannedChange[]): Promise<StoreState> {
   expect(await engine.commit(batchOf(since, () => changes))).toBe(true);
-  return { epoch: since.epoch, version: changes.at(-1)?.version ?? since.version };
+  return stateAfter(since, changes);
 }
 
 test("a reader that asks while a commit is under way need not load the store again", async () => {
   const engine = await SqliteEngine.open(path);
-  const { epoch, version } = await engine.load();
-  const committing = engine.commit(batchOf({ epoch, version }, () => [row(1)]));
-  const news = await engine.pull({ epoch, version });
-  expect([await committing, news]).toEqual([true, { epoch, version, changes: [] }]);
+  const state = await engine.state();
+  const committing = engine.commit(batchOf(state, () => [row(1)]));
+  const news = await engine.pull(state);
+  expect([await committing, news]).toEqual([true, { state, lists: [] }]);
   await engine.close();
 });
 
@@ -86,15 +88,9 @@ describe("a SQLite file that cannot be a store is refused with a helpful message
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test.each([
-    ["1", "DELETE"],
-    ["2", "WAL"],
-  ])("a store of a development version, with schema %s and journal mode %s", async (schema, mode) => {
+  test("a store of a development version", async () => {
     const old = new Database(path);
-    old.run(`PRAGMA journal_mode = ${mode}`);
-    old.run(
-      `PRAGMA application_id = ${0x746f646f}; PRAGMA user_version = ${schema}; CREATE TABLE change (version TEXT)`,
-    );
+    old.run(`PRAGMA application_id = ${0x746f646f}; CREATE TABLE change (version TEXT)`);
     old.close();
     const before = readFileSync(path);
     expect(await refusal()).toContain("made by a development version");
@@ -177,13 +173,13 @@ describe("damage", () => {
     other.run("DELETE FROM change WHERE version = 2");
     other.close();
     const missing = await open();
-    expect((await errorOf(liveItems(missing))).message).toContain("which are not the 3 that its last commit noted");
+    expect((await errorOf(liveItems(missing))).message).toContain("which are not the 4 that its last commit noted");
     await missing.close();
   });
 
   test("makes a commit fail that replaces a row which is no longer there", async () => {
     const engine = await open();
-    const start = await engine.load();
+    const start = await engine.state();
     const { message } = await errorOf(engine.commit(batchOf(start, () => [row(2, 1, 1)])));
     expect(message).toContain("the row of version 1 is missing");
     await commit(engine, start, [row(1)]);
@@ -231,7 +227,7 @@ describe("a store on disk", () => {
   test("shows its items to people who look inside, as the view `item`", async () => {
     const engine = await open();
     const changes = [row(1), row(2), row(3, 1, 1), { ...row(4, 2, 2), json: null }];
-    await commit(engine, await engine.load(), changes);
+    await commit(engine, await engine.state(), changes);
     const reader = new Database(path, { readonly: true });
     expect(reader.query("SELECT id, json FROM item").all()).toEqual([{ id: "id-1", json: '{"n":3}' }]);
     reader.close();
@@ -243,8 +239,8 @@ describe("a store on disk", () => {
     const before = readFileSync(path);
     const reader = await open(true);
     expect(await liveItems(reader)).toHaveLength(1);
-    const { epoch, version } = await reader.load();
-    await errorOf(reader.commit(batchOf({ epoch, version }, () => [row(2)])));
+    const state = await reader.state();
+    await errorOf(reader.commit(batchOf(state, () => [row(2)])));
     await reader.close();
     expect(readFileSync(path)).toEqual(before);
   });
@@ -258,26 +254,20 @@ describe("a store on disk", () => {
 
   test("has only the rows that are needed, whatever was updated and deleted", async () => {
     const engine = await open();
-    let since = await commit(engine, await engine.load(), [row(1), row(2)]);
-    for (let round = 0; round < 20; round++) {
-      const { version } = since;
-      since = await commit(
-        engine,
-        since,
-        [row(version + 1, 1, round === 0 ? 1 : version), row(version + 2)].slice(0, 1),
-      );
-    }
-    since = await commit(engine, since, [{ ...row(since.version + 1, 2, 2), json: null }]);
+    let since = await commit(engine, await engine.state(), [row(1), row(2)]);
+    for (let round = 0; round < 20; round++)
+      since = await commit(engine, since, [row(round + 3, 1, round === 0 ? 1 : round + 2)]);
+    since = await commit(engine, since, [{ ...row(23, 2, 2), json: null }]);
     const reader = new Database(path, { readonly: true });
     const rows = reader.query<{ version: number }, []>("SELECT version FROM change ORDER BY version").all();
     reader.close();
-    expect(rows).toEqual([{ version: since.version - 1 }, { version: since.version }]);
+    expect(rows).toEqual([{ version: 22 }, { version: 23 }]);
     await engine.close();
   });
 
   test("refuses a batch that was decided on another state, and stores nothing", async () => {
     const engine = await open();
-    const start = await engine.load();
+    const start = await engine.state();
     await commit(engine, start, [row(1)]);
     expect(await engine.commit(batchOf(start, () => [row(1)]))).toBe(false);
     expect(await engine.pull(start)).toBeUndefined();
@@ -287,7 +277,7 @@ describe("a store on disk", () => {
 
   test("waits for a program that holds SQLite's lock, while reads go on", async () => {
     const engine = await open();
-    const start = await engine.load();
+    const start = await engine.state();
     const other = new Database(path);
     other.run("BEGIN EXCLUSIVE");
     const committed = commit(engine, start, [row(1)]);
@@ -297,7 +287,51 @@ describe("a store on disk", () => {
     }
     other.run("ROLLBACK");
     other.close();
-    expect((await committed).version).toBe(1);
+    expect((await committed).clock).toBe(1);
+    await engine.close();
+  });
+});
+
+describe("a store with named lists", () => {
+  async function withLists(...lists: string[]): Promise<void> {
+    const engine = await open();
+    let since = await engine.state();
+    for (const list of lists) {
+      const { lists: planned, state } = batchOf(since, () => [row(1)], list).decide(undefined);
+      const plan = { state, lists: planned.map((rows) => ({ ...rows, hasItems: true })) };
+      expect(await engine.commit({ since, decide: () => plan })).toBe(true);
+      since = state;
+    }
+    await engine.close();
+  }
+
+  test("keeps the lists apart at the largest keys and positions, and refuses more with a sentence", async () => {
+    await withLists("work");
+    const database = new Database(path);
+    // A row of a list with the last key but one, at the last position, with the numbers that SQLite computes.
+    const key = 2 ** 31 - 2;
+    const position = 2 ** 32 - 1;
+    const list = { key, list: "last", hasItems: true, prunedThrough: 0 };
+    database.query("INSERT INTO list VALUES (?, '', 'last', 1, 0, ?)").run(key, listChecksum(list));
+    const last = { key, version: position, position, id: "id-1", json: "{}", deletedAt: null };
+    database
+      .query("INSERT INTO change VALUES (?1 << 32 | ?2, ?2, 'id-1', '{}', NULL, ?3)")
+      .run(key, position, rowChecksum(last));
+    database.close();
+    const engine = await open();
+    expect(await liveItems(engine, "last")).toMatchObject([{ position, version: position }]);
+    expect(await liveItems(engine, "work")).toHaveLength(1);
+    let state = await engine.state();
+    const inList = async (list: string, change: PlannedChange) => {
+      const batch = batchOf(state, () => [change], list);
+      if (await engine.commit(batch)) state = stateAfter(state, [change]);
+    };
+    const { message } = await errorOf(inList("last", row(position + 1)));
+    expect(message).toContain("can take no new items");
+    await inList("next", row(1));
+    expect(await liveItems(engine, "next")).toHaveLength(1);
+    expect((await errorOf(inList("too many", row(1)))).message).toContain("can have no more");
+    expect((await engine.load("too many")).isStored).toBe(false);
     await engine.close();
   });
 });
@@ -318,7 +352,7 @@ describe("the lock of a store", () => {
   }
 
   test.each(["writable", "read-only"])(
-    "is held by a process whose store is %s, which is named, and a kill frees it",
+    "is held by a process whose store is %s, which is named to those who wait, and a kill frees it",
     async (mode) => {
       await makeClosed(path);
       const child = await startHolder(mode);
@@ -329,8 +363,10 @@ describe("the lock of a store", () => {
         expect(refused).toMatchObject({ trouble: "in use" });
         expect(refused.message).toBe(`${path}: process ${child.pid} has this store open`);
       }
-      const waiting = SqliteEngine.open(path, { lockWaitMs: 60_000 });
-      expect(await staysPending(waiting)).toBe(true);
+      const warnings: string[] = [];
+      const waiting = SqliteEngine.open(path, { lockWaitMs: 60_000, onWarning: (text) => warnings.push(text) });
+      await eventually(() => warnings.length > 0);
+      expect(warnings).toEqual([`${path}: process ${child.pid} has this store open. Waiting up to 60 s for it to end`]);
       child.kill("SIGKILL");
       const engine = await waiting;
       expect(await liveItems(engine)).toHaveLength(3);

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { StoreLock } from "../../../src/engines/sqlite/store-lock.ts";
+import { takeLock } from "../../../src/engines/sqlite/store-lock.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 
 const folder = temporaryFolder();
@@ -10,7 +10,7 @@ test("a lock can be taken while others remove its file, as backups do when they 
   const path = join(folder.path, "store.db");
   const remover = Bun.spawn(["sh", "-c", 'while :; do rm -f "$1"; done', "sh", `${path}-lock`]);
   try {
-    for (let count = 0; count < 200; count++) (await StoreLock.take(path, 10_000)).release();
+    for (let count = 0; count < 200; count++) (await takeLock(path, 10_000)).close();
   } finally {
     remover.kill();
     await remover.exited;

@@ -19,9 +19,8 @@ import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
-import type { Row } from "../../../src/engines/sqlite/thread-messages.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
-import { itemsAfterKill, makeClosed } from "./crashed-store.ts";
+import { commitRows, createdItem, itemsAfterKill, makeClosed } from "./crashed-store.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
@@ -41,15 +40,15 @@ beforeEach(async () => {
   const reports = { onWarning: (text: string) => warnings.push(text), onDoubt: (text: string) => doubts.push(text) };
   store = new SqliteStore(await openForWriting(path, 0), reports);
   older = readFileSync(path);
-  store.commit([row(1)]);
+  commitRows(store, [row(1)]);
   // From now on, the row is in the file, and the next one in the log.
   store.checkpoint();
-  store.commit([row(2)]);
+  commitRows(store, [row(2)]);
 });
 
 afterEach(() => folder.dispose());
 
-const row = (version: number): Row => [version, version, `id-${version}`, `{"n":${version}}`, 0];
+const row = (version: number) => createdItem(version, `{"n":${version}}`);
 const log = () => `${path}-wal`;
 /** A time that no file of a test has. */
 const longAgo = new Date("2020-01-01T00:00:00Z");
@@ -75,7 +74,7 @@ const deeds: readonly (readonly [what: string, deed: () => void])[] = [
     },
   ],
   ["the -shm file is removed", () => rmSync(`${path}-shm`)],
-  ["another program commits", () => runInOther("UPDATE store SET pruned_through = pruned_through + 1")],
+  ["another program commits", () => runInOther("UPDATE store SET clock = clock + 1")],
   ["another program runs a checkpoint", () => runInOther("PRAGMA wal_checkpoint(TRUNCATE)")],
 ];
 
@@ -96,8 +95,8 @@ for (const [what, deed] of deeds) {
     deed();
     const files = [path, log(), `${path}-record`].map(contentOf);
     const doubt = expect.objectContaining({ trouble: "in doubt", needsRestart: true, undecided: false });
-    expect(() => store.commit([row(3)])).toThrow(doubt);
-    expect(() => store.commit([row(3)])).toThrow(doubt);
+    expect(() => commitRows(store, [row(3)])).toThrow(doubt);
+    expect(() => commitRows(store, [row(3)])).toThrow(doubt);
     expect(() => store.checkReady()).toThrow(doubt);
     expect(() => store.close()).toThrow(doubt);
     store.checkpoint();
@@ -105,6 +104,21 @@ for (const [what, deed] of deeds) {
     expect([path, log(), `${path}-record`].map(contentOf)).toEqual(files);
   });
 }
+
+test("a store that gives up knows whether it can still read what it has written", async () => {
+  expect(store.lists()).toEqual({ lists: [""], isIntact: true });
+  commitRows(store, [row(3)]);
+  store.close();
+  const copy = readFileSync(path);
+  const reports = { onWarning: () => {}, onDoubt: () => {} };
+  store = new SqliteStore(await openForWriting(path, 0), reports);
+  commitRows(store, [{ ...row(3), version: 4, json: '{"n":0}', replaces: 3 }]);
+  store.close();
+  store = new SqliteStore(await openForWriting(path, 0), reports);
+  writeFileSync(path, copy);
+  expect(() => commitRows(store, [row(5)])).toThrow("another program has written into the store");
+  expect(store.lists().isIntact).toBe(false);
+});
 
 test("a health check and a checkpoint notice it too, before any write", () => {
   copyFileSync(backup, path);
@@ -128,15 +142,15 @@ for (const [what, deed] of harmless) {
   test(`the store goes on, and nothing is lost at a kill, if ${what}`, async () => {
     for (const round of [1, 2]) {
       deed();
-      store.commit([row(2 + round)]);
+      commitRows(store, [row(2 + round)]);
       store.checkReady();
       expect(await itemsAfterKill(path)).toBe(2 + round);
     }
     store.checkpoint();
-    store.commit([row(5)]);
+    commitRows(store, [row(5)]);
     expect(doubts).toEqual([]);
     for (const warning of warnings) expect(warning).toContain(acquitted);
-    expect(warnings.length).toBe(what.startsWith("the log") ? 0 : 1);
+    expect(warnings.length).toBe(what.startsWith("the log") ? 0 : 2);
     store.close();
   });
 }
@@ -145,11 +159,11 @@ test("while a reader keeps the log from being copied, a suspicion refuses writes
   const reader = new Database(path, { readonly: true });
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM change").get();
-  store.commit([row(3)]);
+  commitRows(store, [row(3)]);
   utimesSync(path, longAgo, longAgo);
-  for (const _ of [1, 2]) expect(() => store.commit([row(4)])).toThrow("another program reads an old state");
+  for (const _ of [1, 2]) expect(() => commitRows(store, [row(4)])).toThrow("another program reads an old state");
   reader.run("COMMIT");
-  store.commit([row(4)]);
+  commitRows(store, [row(4)]);
   expect(doubts).toEqual([]);
   reader.close();
   store.close();
@@ -157,9 +171,9 @@ test("while a reader keeps the log from being copied, a suspicion refuses writes
 
 test("if the store is put back, it stays in doubt until the next start, which has every commit", async () => {
   renameSync(path, `${path}.away`);
-  expect(() => store.commit([row(3)])).toThrow();
+  expect(() => commitRows(store, [row(3)])).toThrow();
   renameSync(`${path}.away`, path);
-  expect(() => store.commit([row(3)])).toThrow();
+  expect(() => commitRows(store, [row(3)])).toThrow();
   const snapshot = SqliteSnapshot.open(path);
   expect(snapshot.itemCount).toBe(2);
   await snapshot.close();
@@ -175,7 +189,7 @@ test("backups, readers, hard links and our own checkpoints are no reason for dou
       await snapshot.close();
       runInOther("SELECT count(*) FROM change");
     }
-    store.commit([row(version)]);
+    commitRows(store, [row(version)]);
   }
   expect(doubts).toEqual([]);
   expect(warnings).toEqual([]);
@@ -187,7 +201,7 @@ test("backups, readers, hard links and our own checkpoints are no reason for dou
 
 test("a store that is closed while another program reads an old state of it keeps its log, and every commit", async () => {
   const reader = SqliteSnapshot.open(path);
-  store.commit([row(3)]);
+  commitRows(store, [row(3)]);
   store.close();
   await reader.close();
   const snapshot = SqliteSnapshot.open(path);

@@ -11,7 +11,7 @@ import { parseScrape } from "./scrape.ts";
 async function countsOf(...requests: readonly (readonly [method: string, path: string, body?: string])[]) {
   const { app } = await Service.on(new MemoryEngine());
   const metrics = new RequestMetrics();
-  const handler = metrics.counting(app);
+  const handler = metrics.counting(app, "one");
   for (const [method, path, body] of requests) {
     const headers = { "Content-Type": "application/json" };
     const init = { method, headers, ...(body !== undefined && { body }) };

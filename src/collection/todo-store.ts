@@ -1,0 +1,373 @@
+// All lists of a service. This class brings the parts together. The engine stores the lists. Freshness keeps those in
+// memory up to date with other processes. The queue turns writes, to whatever list, into commits. Lists are loaded when
+// somebody needs them; if they take too much memory, the one that was used longest ago is dropped.
+// Why: docs/decisions/0086-a-list-is-a-base-address.md
+
+import type { FieldNames } from "../items/field-names.ts";
+import type { IdentifiedItem } from "../items/todo-item.ts";
+import {
+  type Change,
+  type Engine,
+  type News,
+  StaleListError,
+  type StoredLists,
+  StoreError,
+  type StoreState,
+  type WholeList,
+} from "./engine.ts";
+import { type FollowedStore, Freshness, type StoreNotices } from "./freshness.ts";
+import { ItemList } from "./item-list.ts";
+import { type Limits, realLimits } from "./limits.ts";
+import { type ListKey, rootList } from "./list-key.ts";
+import { NamesInUse } from "./names-in-use.ts";
+import { OwnerBytes } from "./owner-bytes.ts";
+import { type ListHost, TodoCollection } from "./todo-collection.ts";
+import { WriteQueue } from "./write-queue.ts";
+import {
+  type AddressedWrite,
+  bytesLeft,
+  type DecidedOutcome,
+  planWrites,
+  type Room,
+  type WritePlan,
+} from "./write-rules.ts";
+
+export interface StoreOptions extends Partial<StoreNotices> {
+  /** If true, the writes of clients are decided as usual, but never stored. */
+  readonly readOnly?: boolean;
+  readonly fieldNames?: FieldNames;
+  /** At most this many writes wait for the next commit. Any more are refused. */
+  readonly writeQueueMax?: number;
+  /** The most bytes that all lists together may have. A create or update that would exceed this is refused. */
+  readonly storeBytesMax?: number | undefined;
+  /** The most bytes that all lists of one owner may have. */
+  readonly userBytesMax?: number | undefined;
+  /** About how many bytes the lists in memory may take. Undefined if every list stays in memory. */
+  readonly listMemoryMax?: number | undefined;
+  readonly limits?: Limits | undefined;
+  /** Called when a commit is stored, with the time that it took and the number of its writes. */
+  readonly onCommit?: (ms: number, writeCount: number) => void;
+}
+
+type Writes = () => readonly AddressedWrite<TodoCollection>[];
+
+const defaultWriteQueueMax = 10_000;
+/** If the store turns out to have another history this many times during one commit, the commit fails. */
+const commitAttemptsMax = 5;
+/** If the lists take too much memory, they are dropped until they take this share of what they may take. */
+const memoryKept = 0.9;
+
+export class TodoStore implements ListHost, FollowedStore {
+  readonly readOnly: boolean;
+  readonly limits: Limits;
+  readonly #bytesMax: number;
+  readonly #ownerBytes: OwnerBytes;
+  readonly #engine: Engine;
+  readonly #fieldNames: FieldNames;
+  readonly #memoryMax: number;
+  readonly #onStoreError: (error: StoreError) => void;
+  readonly #freshness: Freshness;
+  readonly #queue: WriteQueue<AddressedWrite<TodoCollection>>;
+  /** The lists that somebody uses or that are in memory. The one that was used last is last. */
+  readonly #lists = new Map<ListKey, TodoCollection>();
+  #usedLast: TodoCollection | undefined;
+  /** What each list in memory takes, and what they take together. */
+  readonly #sizes = new Map<TodoCollection, number>();
+  #memory = 0;
+  readonly #uselessLists = new Set<TodoCollection>();
+  #tidies = false;
+  readonly #names: NamesInUse;
+  #state: StoreState;
+  #isClosed = false;
+
+  private constructor(engine: Engine, state: StoreState, options: StoreOptions) {
+    const { fieldNames = "as-sent", writeQueueMax = defaultWriteQueueMax, limits = realLimits, onCommit } = options;
+    const { onStoreError = () => {}, onStoreBack = () => {} } = options;
+    this.readOnly = options.readOnly ?? false;
+    this.limits = limits;
+    this.#bytesMax = options.storeBytesMax ?? Number.POSITIVE_INFINITY;
+    this.#memoryMax = options.listMemoryMax ?? Number.POSITIVE_INFINITY;
+    this.#fieldNames = fieldNames;
+    this.#onStoreError = onStoreError;
+    this.#engine = engine;
+    this.#state = state;
+    this.#freshness = new Freshness(engine, this, { onStoreError, onStoreBack });
+    const names = (owner: string) => this.#freshness.reporting(() => engine.names(owner));
+    this.#names = new NamesInUse(names);
+    this.#ownerBytes = new OwnerBytes({ names, load: (list) => this.load(list) }, options.userBytesMax);
+    this.#queue = new WriteQueue({
+      max: writeQueueMax,
+      limits,
+      commit: (fill) => this.#commit(fill),
+      onCommit,
+      onStoreError,
+    });
+  }
+
+  /** Opens a store. Unless lists may be dropped from memory, the root list is loaded. */
+  static async open(engine: Engine, options: StoreOptions = {}): Promise<TodoStore> {
+    const store = new TodoStore(engine, await engine.state(), options);
+    if (options.listMemoryMax === undefined) await store.list(rootList).refresh();
+    return store;
+  }
+
+  get state(): StoreState {
+    return this.#state;
+  }
+
+  get room(): Room {
+    const inStore = bytesLeft(this.#state, this.#bytesMax);
+    return { inStore, ofOwner: (list) => this.#ownerBytes.roomOf(list) };
+  }
+
+  prepareWrite(list: ListKey): undefined | Promise<void> {
+    return this.#ownerBytes.prepare(list);
+  }
+
+  /** How many writes wait for the next commit. */
+  get waitingWrites(): number {
+    return this.#queue.length;
+  }
+
+  /** Ask for a list each time you use it, because one that nobody uses is forgotten. */
+  list(key: ListKey): TodoCollection {
+    return this.#lists.get(key) ?? new TodoCollection(key, this);
+  }
+
+  /** The names of the lists of an owner that have items, sorted. The same array as long as they are the same. */
+  async names(owner: string): Promise<readonly string[]> {
+    await this.refresh();
+    return this.#names.of(owner, this.#state);
+  }
+
+  refresh(): undefined | Promise<void> {
+    // The engine is being closed, and must not be asked any more.
+    if (this.#isClosed) throw new StoreError("the store is closed");
+    return this.#freshness.refresh();
+  }
+
+  /** Rejects with a `StoreError` if requests fail now and will keep failing until the cause is fixed. */
+  async checkReady(): Promise<void> {
+    await this.refresh();
+    try {
+      await this.#engine.checkReady?.();
+    } catch (error) {
+      if (error instanceof StoreError) this.#onStoreError(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Puts the first items into an empty root list, in one commit. Returns false if the list was not empty. A read-only
+   * instance does this too, because it is the operator who seeds, not a client.
+   */
+  async seed(items: readonly IdentifiedItem[]): Promise<boolean> {
+    const target = this.list(rootList);
+    return target.holding(() => this.#seed(target, items));
+  }
+
+  async #seed(target: TodoCollection, items: readonly IdentifiedItem[]): Promise<boolean> {
+    if (target.count > 0) return false;
+    const byteCount = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
+    if (byteCount > this.room.inStore)
+      throw new StoreError(`the seed has ${byteCount.toLocaleString("en")} bytes of items, too many for --store-limit`);
+    // The count is checked again inside the commit, because another process may be seeding the same store.
+    const writes = () =>
+      target.count > 0 ? [] : items.map((item) => ({ target, write: { kind: "create", item } as const }));
+    const outcomes = await this.#commit(writes);
+    return outcomes.length > 0 || items.length === 0;
+  }
+
+  /**
+   * Every item of every list, one list after the other. Lists that are not in memory are read from the engine, even if
+   * it refuses everything else. Calls `onDoubtful` for each whose items may be old, or were not read to the end. If the
+   * engine is not intact, it may lack whole lists. Then there are not as many items as in `state`.
+   */
+  async *everyItem(onDoubtful: (list: ListKey) => void): AsyncGenerator<Change & { list: ListKey }> {
+    const { lists, isIntact } = await this.#storedLists();
+    for (const list of new Set([...lists, ...this.#lists.keys()])) {
+      const known = this.#lists.get(list);
+      if (known?.isCurrent) for (const item of known.items()) yield { ...item, list };
+      else {
+        const isWhole = yield* this.#storedItems(list);
+        if (!isIntact || !isWhole) onDoubtful(list);
+      }
+    }
+  }
+
+  async #storedLists(): Promise<StoredLists> {
+    const unknown = { lists: [], isIntact: false };
+    try {
+      return (await this.#engine.lists?.()) ?? unknown;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return unknown;
+    }
+  }
+
+  /** Returns false if the list could not be read to the end. */
+  async *#storedItems(list: ListKey): AsyncGenerator<Change & { list: ListKey }, boolean> {
+    try {
+      const { pages } = await this.#engine.load(list);
+      for await (const page of pages) for (const item of page) if (item.json !== null) yield { ...item, list };
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return false;
+    }
+  }
+
+  /** Waits for the writes already accepted, then closes the store. */
+  async close(): Promise<void> {
+    await this.#queue.idle();
+    this.#isClosed = true;
+    await this.#freshness.idle();
+    await this.#engine.close();
+  }
+
+  // What the lists and the other parts need.
+
+  doubt(): void {
+    this.#freshness.doubt();
+  }
+
+  load(list: ListKey): Promise<WholeList> {
+    if (this.#isClosed) throw new StoreError("the store is closed");
+    return this.#freshness.reporting(() => this.#engine.load(list));
+  }
+
+  emptyList(): ItemList {
+    return new ItemList(this.#fieldNames, this.limits);
+  }
+
+  write(write: AddressedWrite<TodoCollection>): Promise<DecidedOutcome> {
+    return this.#queue.add(write);
+  }
+
+  take({ state, lists }: News): void {
+    for (const { list, changes } of lists) this.#lists.get(list)?.take(changes);
+    this.#advance(state);
+  }
+
+  restart(state: StoreState): void {
+    this.#state = state;
+    this.#names.forget();
+    this.#ownerBytes.forget();
+    for (const list of this.#lists.values()) list.restart();
+  }
+
+  noteUse(list: TodoCollection): void {
+    if (this.#usedLast === list) return;
+    // Two objects for one list would decide without each other.
+    if ((this.#lists.get(list.key) ?? list) !== list) throw new Error("a list was used after it was forgotten");
+    this.#usedLast = list;
+    this.#lists.delete(list.key);
+    this.#lists.set(list.key, list);
+  }
+
+  noteSize(list: TodoCollection): void {
+    // A list that was forgotten takes no part any more: another object may have its key now.
+    if (this.#memoryMax === Number.POSITIVE_INFINITY || this.#lists.get(list.key) !== list) return;
+    const { memory } = list;
+    this.#memory += memory - (this.#sizes.get(list) ?? 0);
+    this.#sizes.set(list, memory);
+    if (isUseless(list)) this.#uselessLists.add(list);
+    if (this.#memory > this.#memoryMax || this.#uselessLists.size > 0) this.#tidyLater();
+  }
+
+  /** Always makes a new object, so that whoever compares it notices that the lists may have changed. */
+  #advance(state: StoreState): void {
+    this.#state = state.clock > this.#state.clock ? state : { ...this.#state };
+  }
+
+  /** Somebody may be between a refresh and what they read, so nothing is dropped in the same turn. */
+  #tidyLater(): void {
+    if (this.#tidies) return;
+    this.#tidies = true;
+    setImmediate(() => {
+      this.#tidies = false;
+      this.#tidy();
+    });
+  }
+
+  /** Drops lists that nobody needs, and those that were used longest ago, if there is too little memory. */
+  #tidy(): void {
+    const { targets } = this.#queue;
+    const isIdle = (list: TodoCollection) => list.isIdle && !targets.has(list);
+    for (const list of this.#uselessLists) {
+      if (isUseless(list) && isIdle(list)) this.#drop(list);
+      if (!isUseless(list) || this.#lists.get(list.key) !== list) this.#uselessLists.delete(list);
+    }
+    if (this.#memory <= this.#memoryMax) return;
+    for (const list of this.#lists.values()) {
+      if (this.#memory <= this.#memoryMax * memoryKept) return;
+      if (list !== this.#usedLast && isIdle(list)) this.#drop(list);
+    }
+  }
+
+  #drop(list: TodoCollection): void {
+    list.drop();
+    this.#memory -= this.#sizes.get(list) ?? 0;
+    this.#sizes.delete(list);
+    // A feed keeps its list, without the items.
+    if (list.isWatched) return;
+    this.#lists.delete(list.key);
+    if (this.#usedLast === list) this.#usedLast = undefined;
+  }
+
+  /**
+   * Decides the writes. Makes the result durable first, and then visible to readers. If other processes commit first,
+   * the engine has the writes decided again. `writes` is called for each decision. So it can react to changes by others,
+   * and add writes that have just arrived.
+   */
+  async #commit(writes: Writes): Promise<readonly DecidedOutcome[]> {
+    for (let attempt = 1; attempt <= commitAttemptsMax; attempt++) {
+      let plan = planWrites<TodoCollection>([], this.#state, this.room);
+      const decide = (missed: News | undefined) => {
+        if (missed) this.take(missed);
+        plan = this.#plan(writes());
+        return plan;
+      };
+      try {
+        const isStored = await this.#engine.commit({ since: this.#state, decide });
+        if (isStored) {
+          if (!this.#show(plan)) this.doubt();
+          return plan.outcomes;
+        }
+      } catch (error) {
+        // The commit may have happened anyway, so the next refresh must read the changes from the engine.
+        this.doubt();
+        if (!(error instanceof StaleListError)) throw error;
+      }
+      this.doubt();
+      for (const target of new Set(writes().map(({ target }) => target))) await target.refresh();
+    }
+    throw new StoreError("the store was replaced again and again during one commit");
+  }
+
+  #plan(writes: ReturnType<Writes>): WritePlan<TodoCollection> {
+    if (writes.some(({ target }) => !target.isCurrent)) throw new StaleListError();
+    return planWrites(writes, this.#state, this.room);
+  }
+
+  /**
+   * Applies a stored plan to the lists. Returns false, and applies nothing, if the store has got another history in the
+   * meantime, to which the plan's changes do not belong.
+   */
+  #show({ decidedOn, lists, state }: WritePlan<TodoCollection>): boolean {
+    if (decidedOn.epoch !== this.#state.epoch) return false;
+    for (const { target, changes, growth } of lists) {
+      target.take(changes);
+      this.#ownerBytes.note(target.key, growth);
+    }
+    if (this.#uselessLists.size > 0) this.#tidyLater();
+    if (lists.length > 0) this.#advance(state);
+    this.#names.note(lists, decidedOn, state);
+    return true;
+  }
+}
+
+/** True if nothing is lost when the list is forgotten: the store has nothing of it, or its items are not in memory. */
+function isUseless(list: TodoCollection): boolean {
+  return !list.isWatched && (!list.isStored || !list.isCurrent);
+}

@@ -1,0 +1,131 @@
+// Mistakes with many lists in one store. The model of many lists notices them.
+
+import type { Break, NoticingTest } from "./table.ts";
+
+/** The engine on which the mistake shows. */
+const model = (engine: "memory" | "sqlite" | "postgres"): NoticingTest => ({
+  file: "test/specification/lists-model.test.ts",
+  title: `\\[${engine}\\]`,
+});
+
+const users: NoticingTest = { file: "test/specification/lists-model.test.ts", title: "of user .*\\[memory\\]" };
+
+export const listBreaks: readonly Break[] = [
+  {
+    name: "a list is dropped while a write of it waits",
+    file: "src/collection/todo-store.ts",
+    text: "list.isIdle && !targets.has(list)",
+    replacement: "list.isIdle",
+    tests: [model("sqlite")],
+  },
+  {
+    name: "a list is dropped in the turn in which it was loaded",
+    file: "src/collection/todo-store.ts",
+    text: `    setImmediate(() => {
+      this.#tidies`,
+    replacement: `    queueMicrotask(() => {
+      this.#tidies`,
+    tests: [model("memory")],
+  },
+  {
+    name: "a list that was forgotten takes the place of its successor",
+    file: "src/collection/todo-store.ts",
+    text: "this.#lists.get(list.key) !== list) return;\n    const { memory } = list;",
+    replacement: "false) return;\n    const { memory } = list;",
+    tests: [{ file: "test/collection/todo-store.test.ts" }],
+    isQuick: true,
+  },
+  {
+    name: "a service that gives up takes all that it can read for what was written",
+    file: "src/collection/todo-store.ts",
+    text: "if (!isIntact || !isWhole) onDoubtful(list);",
+    replacement: "if (!isWhole) onDoubtful(list);",
+    tests: [{ file: "test/collection/todo-store.test.ts", title: "every item of every list" }],
+    isQuick: true,
+  },
+  {
+    name: "a list does not know of tombstones that are dropped while it is read",
+    file: "src/engines/sqlite/sqlite-engine.ts",
+    text: `const { storeEpoch, isStored } = page;
+    return { storeEpoch, isStored, pages: pages(), prunedThrough: () => page.prunedThrough };`,
+    replacement: `const { storeEpoch, isStored, prunedThrough } = page;
+    return { storeEpoch, isStored, pages: pages(), prunedThrough: () => prunedThrough };`,
+    tests: [{ file: "test/engines/engine-contract.test.ts", title: "whose newest tombstone is dropped" }],
+    isQuick: true,
+  },
+  {
+    name: "the names of lists are kept when the store is replaced",
+    file: "src/collection/todo-store.ts",
+    text: "this.#names.forget();",
+    replacement: "",
+    tests: [{ file: "test/collection/todo-store.test.ts", title: "has other names of lists" }],
+    isQuick: true,
+  },
+  {
+    name: "a batch is stored on whatever state the store has",
+    file: "src/engines/postgres/postgres-tables.ts",
+    text: "WHERE epoch = since_epoch AND version = since_version AND batch = since_batch FOR UPDATE",
+    replacement: "WHERE epoch = since_epoch FOR UPDATE",
+    tests: [model("postgres")],
+  },
+  {
+    name: "a feed follows another list",
+    file: "src/http/change-feed.ts",
+    text: "new ListFeed(this.#store.list(list), ",
+    replacement: 'new ListFeed(this.#store.list("work"), ',
+    tests: [model("memory")],
+  },
+  {
+    name: "all lists have the epoch of the store",
+    file: "src/collection/list-key.ts",
+    text: "if (list === rootList) return storeEpoch;",
+    replacement: "return storeEpoch;",
+    tests: [model("memory")],
+  },
+  {
+    name: "the owner is left out of the key of a list",
+    file: "src/collection/list-key.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a line of the program.
+    text: 'return owner === "" ? name : `${name}\\n${owner}`;',
+    replacement: "return name;",
+    tests: [users],
+    isQuick: true,
+  },
+  {
+    name: "prepared answers are kept by the path only",
+    file: "src/http/item-operations.ts",
+    text: `    const { contents, epoch, version, count } = list;
+    const sent = this.#sent.get(contents);
+    if (sent?.version === version && sent.epoch === epoch) return sent;`,
+    replacement: `    const { epoch, version, count } = list;
+    const path = \`list \${list.key.split("\\n")[0]}\`;
+    const contents = (this.#options[path] ??= {});
+    const sent = this.#sent.get(contents);
+    if (sent?.version === version) return sent;`,
+    tests: [users],
+    isQuick: true,
+  },
+  {
+    name: "a connection keeps the head of another user",
+    file: "src/wire/remembered-head.ts",
+    text: "this.#isRepeated = text === this.#text;",
+    replacement: "this.#isRepeated = text.length === this.#text.length;",
+    tests: [{ file: "test/http/users.test.ts" }],
+    isQuick: true,
+  },
+  {
+    name: "the fields of another user are recognised as known",
+    file: "src/wire/known-fields.ts",
+    text: "const known = this.#known.get(text);",
+    replacement: "const known = [...this.#known].find(([other]) => other.length === text.length)?.[1];",
+    tests: [{ file: "test/http/users.test.ts" }],
+    isQuick: true,
+  },
+  {
+    name: "expiry is not checked on a remembered head",
+    file: "src/http/access.ts",
+    text: "if (seen && !hasEnded(seen)) return seen;",
+    replacement: "if (seen) return seen;",
+    tests: [{ file: "test/http/bearer-auth.test.ts", title: "repeats its head" }],
+  },
+];
