@@ -23,6 +23,11 @@ export interface TodoClientOptions<Item = TodoItem> {
   readonly form?: "a" | "b";
   /** The user name and password for HTTP Basic, or a function that returns them and is called before each request. */
   readonly credentials?: Credentials | (() => Credentials | undefined | Promise<Credentials | undefined>) | undefined;
+  /**
+   * Returns a token of the app's identity provider, and is called before each request; once more if the server refuses
+   * the token. Instead of `credentials`.
+   */
+  readonly token?: (() => string | Promise<string>) | undefined;
   /** How items become values: `plainValues()` (the default), `jsonText`, or a codec of your own. */
   readonly codec?: ItemCodec<Item>;
   /**

@@ -100,9 +100,9 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   constructor(
     request: RequestName,
     reply: ErrorReply,
-    current: Item | undefined,
-    currentText: string | undefined,
     currentEtag: string | undefined,
+    currentText?: string,
+    current?: Item,
   ) {
     super(request, reply);
     this.current = current;

@@ -4,7 +4,7 @@ import { mergeFields, sameFields } from "../items/field-merge.ts";
 import { ItemError } from "../items/item-error.ts";
 import { scanArray, scanObject } from "../items/json-text.ts";
 import { type ObjectText, stringOf } from "../items/object-text.ts";
-import { isIdName } from "../items/todo-item.ts";
+import { isIdName, withId } from "../items/todo-item.ts";
 
 /**
  * Reads an item's text. Throws a `TypeError` if it is not a JSON object. That is the right error for the caller's text.
@@ -29,6 +29,14 @@ export function idIn(object: ObjectText | undefined): string | undefined {
   const member = object?.find(isIdName);
   const value = member && object?.value(member);
   return value === "null" ? undefined : (stringOf(value) ?? value);
+}
+
+/** The text and the ID of a new item. If it has no ID, it gets a new one. */
+export function identified(json: string, newId: () => string): { text: string; id: string; isOwnId: boolean } {
+  const object = readObject(json);
+  const given = idIn(object);
+  const id = given ?? newId();
+  return { text: given === undefined ? withId(object, id) : object.text, id, isOwnId: given === undefined };
 }
 
 export function sameId(one: string | undefined, other: string): boolean {
@@ -57,13 +65,9 @@ function canonical(json: string): string {
  * writes them. Only the top-level fields in which they differ are written, so every other field keeps its digits.
  */
 export function withEdits(original: string, was: string, now: string): string {
+  if (!sameId(idOf(now), idOf(original) ?? "")) throw new TypeError("An edited item must keep its ID.");
   const { json, isDone } = mergeFields(was, now, original);
   return isDone ? original : json;
-}
-
-/** Whether a text has at most this many bytes. Most texts are so short that nobody has to count. */
-export function fitsInto(bytesMax: number, text: string): boolean {
-  return text.length * 3 <= bytesMax || utf8Length(text) <= bytesMax;
 }
 
 /** The length of a text in bytes of UTF-8. `TextEncoder` is missing in some runtimes. */

@@ -2,16 +2,42 @@
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import type { FetchResponse } from "./client-options.ts";
-import { type ErrorReply, type RequestName, ResponseTooLargeError, readResponse } from "./errors.ts";
+import type { FetchResponse, RequestOptions } from "./client-options.ts";
+import type { ItemCodec } from "./codecs.ts";
+import {
+  HttpError,
+  NetworkError,
+  PreconditionFailedError,
+  type RequestName,
+  ResponseTooLargeError,
+  readResponse,
+  reasonOf,
+  TimeoutError,
+} from "./errors.ts";
 import { utf8Length } from "./item-text.ts";
 import { JsonArrayReader } from "./json-array-reader.ts";
+import { abortReason, within } from "./time-limit.ts";
 
-/** The connection of one request. */
-export interface RequestConnection {
-  /** Waits for a piece of the reply. Throws if the connection breaks, the server is silent or the caller aborts. */
-  wait<Result>(step: Promise<Result>, failure: string): Promise<Result>;
-  close(): void;
+/** A request that was sent, and its limits. */
+interface Exchange extends RequestName, RequestOptions {
+  readonly controller: AbortController;
+  readonly silenceMsMax: number;
+  readonly bytesMax: number;
+}
+
+/** Waits for a piece of the reply. Throws if the connection breaks, the server is silent or the caller aborts. */
+export async function arrived<Result>(request: Exchange, piece: Promise<Result>, failure: string): Promise<Result> {
+  const { signal, silenceMsMax, controller } = request;
+  try {
+    const result = await within(silenceMsMax, signal, piece);
+    if (result !== undefined) return result;
+  } catch (cause) {
+    controller.abort();
+    if (signal?.aborted) throw abortReason(signal);
+    throw new NetworkError(request, `${failure}: ${reasonOf(cause)}`, { cause });
+  }
+  controller.abort();
+  throw new TimeoutError(request, `no sign of the server for ${silenceMsMax} ms`);
 }
 
 /** How much of an error is read: an endless one must not fill the memory. */
@@ -20,16 +46,12 @@ const errorLengthMax = 1_000_000;
 type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export class Reply {
-  readonly request: RequestName;
+  readonly request: Exchange;
   readonly #response: FetchResponse;
-  readonly #connection: RequestConnection;
-  readonly #bytesMax: number;
 
-  constructor(request: RequestName, response: FetchResponse, connection: RequestConnection, bytesMax: number) {
+  constructor(request: Exchange, response: FetchResponse) {
     this.request = request;
     this.#response = response;
-    this.#connection = connection;
-    this.#bytesMax = bytesMax;
   }
 
   get status(): number {
@@ -56,20 +78,20 @@ export class Reply {
    * Yields the body as it arrives or, where bodies cannot be streamed, at once. If the caller leaves the loop early, the
    * connection closes.
    */
-  async *texts(bytesMax = this.#bytesMax, onProgress?: OnProgress): AsyncGenerator<string> {
+  async *texts(bytesMax = this.request.bytesMax, onProgress?: OnProgress): AsyncGenerator<string> {
     const { headers } = this.#response;
     // The size that the server states is another one if it compresses the body.
     const total = headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
     let bytes = 0;
-    const arrived = (count: number) => {
-      bytes += count;
+    const count = (arrivedBytes: number) => {
+      bytes += arrivedBytes;
       if (bytes > bytesMax) throw this.#tooLarge();
       onProgress?.(bytes, total);
     };
-    const wait = <Result>(step: Promise<Result>) => this.#connection.wait(step, "the connection broke off");
+    const wait = <Result>(piece: Promise<Result>) => arrived(this.request, piece, "the connection broke off");
     if (!this.streams) {
       const text = await wait(this.#response.text());
-      arrived(utf8Length(text));
+      count(utf8Length(text));
       return yield text;
     }
     const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -79,7 +101,7 @@ export class Reply {
       while (reader && !isComplete) {
         const { done, value } = await wait(reader.read());
         isComplete = done;
-        if (value) arrived(value.byteLength);
+        if (value) count(value.byteLength);
         yield readResponse(this.request, () => decoder.decode(value, { stream: !done }));
       }
     } finally {
@@ -100,7 +122,7 @@ export class Reply {
   /** Yields each item of a list as JSON text, as soon as the whole item has arrived. */
   async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
-    for await (const text of this.texts(this.#bytesMax, onProgress))
+    for await (const text of this.texts(this.request.bytesMax, onProgress))
       yield* readResponse(this.request, () => [...reader.read(text)]);
     readResponse(this.request, () => reader.finish());
   }
@@ -110,12 +132,12 @@ export class Reply {
    * `Authorization` header. Only our service has a feed, and its fields are always one line. The stream never ends, so
    * its total length is not limited. The limit applies to a single unfinished event.
    */
-  async *events(onProgress?: OnProgress): AsyncGenerator<ReadonlyMap<string, string>> {
+  async *events(): AsyncGenerator<ReadonlyMap<string, string>> {
     let rest = "";
-    for await (const text of this.texts(Number.POSITIVE_INFINITY, onProgress)) {
+    for await (const text of this.texts(Number.POSITIVE_INFINITY)) {
       const events = (rest + text).split("\n\n");
       rest = events.pop() ?? "";
-      if (rest.length > this.#bytesMax) throw this.#tooLarge();
+      if (rest.length > this.request.bytesMax) throw this.#tooLarge();
       for (const event of events) {
         const lines = event.split("\n").map((line) => ({ line, colon: line.indexOf(": ") }));
         yield new Map(lines.map(({ line, colon }) => [line.slice(0, colon), line.slice(colon + 2)]));
@@ -125,7 +147,7 @@ export class Reply {
 
   /** Closes the connection, also if the body has not been read. */
   close(): void {
-    this.#connection.close();
+    this.request.controller.abort();
   }
 
   /** The values in a JSON object from this reply, by name, each as JSON text. */
@@ -134,7 +156,7 @@ export class Reply {
   }
 
   #tooLarge(): ResponseTooLargeError {
-    const limit = `${this.#bytesMax} bytes; raise maxResponseBytes to read it`;
+    const limit = `${this.request.bytesMax} bytes; raise maxResponseBytes to read it`;
     return new ResponseTooLargeError(this.request, `the response is larger than ${limit}`);
   }
 
@@ -142,24 +164,28 @@ export class Reply {
    * Reads why the server refused the request. The reason comes from a problem document (a JSON error body), from plain
    * text, or from the status alone. When a server redirects, a browser reports status 0 and hides the target address.
    */
-  async refusal(): Promise<Omit<ErrorReply, "hadCredentials"> & { readonly currentText: string | undefined }> {
+  async refusal<Item>(hadCredentials: boolean, codec: ItemCodec<Item>): Promise<HttpError> {
     const { status, statusText, headers, type } = this.#response;
-    const text = await this.text(errorLengthMax);
-    const members = scanIfObject(text)?.toMap();
+    const body = await this.text(errorLengthMax);
+    const members = scanIfObject(body)?.toMap();
     const said = (name: string) => stringOf(members?.get(name));
-    const plain = this.mediaType === "text/plain" ? text.trim().slice(0, 500) : undefined;
+    const plain = this.mediaType === "text/plain" ? body.trim().slice(0, 500) : undefined;
     const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400);
     const target = headers.get("location") ?? "another address";
     const seconds = headers.get("retry-after") ?? "";
-    const current = members?.get("current");
-    return {
+    const refusal = {
       status,
       code: isRedirect ? "Redirect" : said("code"),
       detail: isRedirect
         ? `the server redirects to ${target}; use that address as the base URL`
         : (said("detail") ?? said("title") ?? said("message") ?? (plain || statusText)),
       retryAfterMs: /^[0-9]+$/.test(seconds) ? Number(seconds) * 1000 : undefined,
-      currentText: current?.startsWith("{") ? current : undefined,
+      hadCredentials,
     };
+    if (status !== 412) return new HttpError(this.request, refusal);
+    const text = members?.get("current");
+    if (!text?.startsWith("{")) return new PreconditionFailedError(this.request, refusal, this.etag);
+    const current = readResponse(this.request, () => codec.parse(text));
+    return new PreconditionFailedError(this.request, refusal, this.etag, text, current);
   }
 }

@@ -2,23 +2,12 @@
 
 import { serviceRoot } from "./address.ts";
 import { basic } from "./basic.ts";
-import type { RequestOptions, RetryOptions, TodoClientOptions, WriteOptions } from "./client-options.ts";
+import type { RequestOptions, RetryOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { plainValues } from "./codecs.ts";
-import {
-  HttpError,
-  hasStatus,
-  isPassing,
-  isTodoError,
-  NetworkError,
-  PreconditionFailedError,
-  type RequestName,
-  readResponse,
-  reasonOf,
-  TimeoutError,
-} from "./errors.ts";
-import { newId } from "./item-text.ts";
-import { Reply, type RequestConnection } from "./reply.ts";
-import { abortReason, pause, within } from "./time-limit.ts";
+import { HttpError, hasStatus, isPassing, isTodoError, type RequestName, readResponse } from "./errors.ts";
+import { idOf, newId, readObject, sameId } from "./item-text.ts";
+import { arrived, Reply } from "./reply.ts";
+import { abortReason, pause } from "./time-limit.ts";
 
 type Options<Item> = Required<Omit<TodoClientOptions<Item>, "retry">> & { readonly retry: Required<RetryOptions> };
 
@@ -44,6 +33,7 @@ export class Requester<Item> {
       form: options.form ?? "b",
       codec: options.codec ?? plainValues<Item>(),
       credentials: options.credentials,
+      token: options.token,
       maxResponseBytes: options.maxResponseBytes ?? 2_147_483_647,
       timeoutMs: options.timeoutMs ?? 30_000,
       retry: { limit: 2, delayMs: 300, delayMsMax: 10_000, ...options.retry },
@@ -58,14 +48,27 @@ export class Requester<Item> {
     return this.listUrl + encodeURIComponent(id);
   }
 
-  /** Sends a request once. If the response has an error status, throws the matching error. */
+  /**
+   * Sends a request once, or twice if its token is refused: it may just have expired. If the response has an error
+   * status, throws the matching error.
+   */
   async send(request: RequestParts): Promise<Reply> {
-    const { method, url, body, signal } = request;
+    try {
+      return await this.#send(request);
+    } catch (error) {
+      if (!this.options.token || !hasStatus(error, 401)) throw error;
+      return this.#send(request);
+    }
+  }
+
+  async #send(request: RequestParts): Promise<Reply> {
+    const { method, url, body, signal, silenceMsMax = this.options.timeoutMs } = request;
     if (signal?.aborted) throw abortReason(signal);
     const headers = await this.#headers(request);
     const controller = new AbortController();
-    const connection = this.#connection(request, controller);
-    const response = await connection.wait(
+    const exchange = { method, url, signal, controller, silenceMsMax, bytesMax: this.options.maxResponseBytes };
+    const response = await arrived(
+      exchange,
       this.options.fetch(url, {
         method,
         headers,
@@ -78,18 +81,38 @@ export class Requester<Item> {
       }),
       `no answer${originHint(url)}`,
     );
-    const reply = new Reply(request, response, connection, this.options.maxResponseBytes);
+    const reply = new Reply(exchange, response);
     if (response.ok) return reply;
-    const { currentText, ...refusal } = await reply.refusal();
-    const error = { ...refusal, hadCredentials: headers.has("Authorization") };
-    if (error.status !== 412) throw new HttpError(request, error);
-    const current = currentText === undefined ? undefined : this.parseItem(request, currentText);
-    throw new PreconditionFailedError(request, error, current, currentText, reply.etag);
+    throw await reply.refusal(headers.has("Authorization"), this.options.codec);
   }
 
   /** Requests the whole list, once. */
   list({ signal }: RequestOptions): Promise<Reply> {
     return this.send({ method: "GET", url: this.listUrl, signal });
+  }
+
+  /**
+   * Reads one item with its text, once. The specification does not require the request for one item. If the server does
+   * not offer it, looks for the item in the list.
+   */
+  async find(id: string, { signal }: RequestOptions): Promise<Stored<Item> & { readonly json: string }> {
+    const read = ({ request }: Reply, text: string, etag: string | undefined) => {
+      const json = readResponse(request, () => readObject(text).text);
+      return { id: idOf(json) ?? id, item: this.parseItem(request, json), json, etag };
+    };
+    try {
+      const reply = await this.send({ method: "GET", url: this.itemUrl(id), signal });
+      return read(reply, await reply.text(), reply.etag);
+    } catch (error) {
+      // A 404 with this code means that the server offers the request and has no item with this ID.
+      if (!hasStatus(error, 404, 405) || error.code === "RecordNotFound") throw error;
+      const reply = await this.list({ signal });
+      for await (const text of reply.objects()) {
+        const found = readResponse(reply.request, () => idOf(text));
+        if (sameId(found, id)) return read(reply, text, undefined);
+      }
+      throw new HttpError(error, { ...error, status: 404 });
+    }
   }
 
   /**
@@ -142,34 +165,14 @@ export class Requester<Item> {
   /** Makes an item from its JSON text in the list or in the change feed. */
   readonly parseListed = (json: string): Item => this.parseItem({ method: "GET", url: this.listUrl }, json);
 
-  /** Limits how long to wait for each piece of a reply: first for its head, then for each piece of its body. */
-  #connection(request: RequestParts, controller: AbortController): RequestConnection {
-    const { signal, silenceMsMax = this.options.timeoutMs } = request;
-    const close = () => controller.abort();
-    return {
-      close,
-      async wait(step, failure) {
-        try {
-          const result = await within(silenceMsMax, signal, step);
-          if (result !== undefined) return result;
-        } catch (cause) {
-          close();
-          if (signal?.aborted) throw abortReason(signal);
-          throw new NetworkError(request, `${failure}: ${reasonOf(cause)}`, { cause });
-        }
-        close();
-        throw new TimeoutError(request, `no sign of the server for ${silenceMsMax} ms`);
-      },
-    };
-  }
-
   async #headers({ headers = {}, body }: RequestParts): Promise<Headers> {
     const all = new Headers({ Accept: "application/json" });
     if (body !== undefined) all.set("Content-Type", "application/json");
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
-    const { credentials } = this.options;
+    const { credentials, token } = this.options;
     const used = typeof credentials === "function" ? await credentials() : credentials;
-    if (used) all.set("Authorization", basic(used));
+    if (token) all.set("Authorization", `Bearer ${await token()}`);
+    else if (used) all.set("Authorization", basic(used));
     return all;
   }
 }
@@ -178,7 +181,7 @@ export class Requester<Item> {
  * The pause before the next attempt. It doubles with each attempt, up to `maxMs`. Its random part keeps clients from
  * all retrying at the same moment.
  */
-export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
+export function backoffMs(attempt: number, firstMs = 500, maxMs = 30_000): number {
   return Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 

@@ -3,7 +3,6 @@
 // client does without it.
 
 import { scanIfObject } from "../items/json-text.ts";
-import { withId } from "../items/todo-item.ts";
 import type {
   ChangeOptions,
   ItemsOptions,
@@ -13,8 +12,8 @@ import type {
   WriteOptions,
 } from "./client-options.ts";
 import type { NewItem, TodoItem } from "./codecs.ts";
-import { HttpError, hasStatus, isTodoError, readResponse } from "./errors.ts";
-import { idIn, idOf, readObject, sameContent, sameId, withEdits } from "./item-text.ts";
+import { hasStatus, isTodoError } from "./errors.ts";
+import { identified, idIn, idOf, sameContent, sameId, withEdits } from "./item-text.ts";
 import { LiveList, type LiveListOptions } from "./live/live-list.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./live/watch.ts";
 import { backoffMs, Requester } from "./requester.ts";
@@ -67,17 +66,25 @@ export class TodoClient<Item = TodoItem> {
    * earlier attempt created it, and the call succeeds.
    */
   async create(item: NewItem<Item>, options: RequestOptions = {}): Promise<Stored<Item>> {
-    const given = this.requester.options.codec.stringify(item);
-    const object = readObject(given);
-    const givenId = idIn(object);
-    const id = givenId ?? this.requester.options.newId();
-    const json = givenId === undefined ? withId(object, id) : given;
+    const { codec, newId } = this.requester.options;
+    const { text: json, id, isOwnId } = identified(codec.stringify(item), newId);
     // When a connection breaks, a browser may send a request again without telling us. So if an ID that we generated
     // just now is already taken, the browser's first attempt probably created the item. Then compare the stored item
     // with ours, as after a lost reply.
-    return this.requester.retrying(options, (replyWasLost) =>
-      this.#createOnce(id, json, replyWasLost || givenId === undefined, options),
-    );
+    return this.requester.retrying(options, async (replyWasLost) => {
+      try {
+        const { reply, text } = await this.requester.write("POST", id, options, json);
+        // Some servers send an empty body, or something other than the item. Then the client returns the item that it
+        // sent.
+        const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
+        return { id, item: this.requester.parseItem(reply.request, stored), etag: reply.etag };
+      } catch (error) {
+        if (!((replyWasLost || isOwnId) && hasStatus(error, 409))) throw error;
+        const found = await this.#find(id, options);
+        if (!sameContent(found.json, json)) throw error;
+        return { id, item: found.item, etag: found.etag };
+      }
+    });
   }
 
   /** Replaces a whole item, and returns the ETag of the new state if the server has ETags. */
@@ -104,11 +111,7 @@ export class TodoClient<Item = TodoItem> {
     const { codec } = this.requester.options;
     for (let attempt = 1; ; attempt++) {
       const { id: found, item, json: before, etag: ifMatch } = await this.#find(id, { signal });
-      const was = codec.stringify(item);
-      const now = codec.stringify(await edit(item));
-      if (!sameId(idOf(now), id))
-        throw new TypeError("The function that you give to change() must keep the item's ID.");
-      const json = withEdits(before, was, now);
+      const json = withEdits(before, codec.stringify(item), codec.stringify(await edit(item)));
       if (json === before) return { id: found, item: codec.parse(before), etag: ifMatch };
       try {
         const { etag } = await this.requester.retrying({ signal }, (replyWasLost) =>
@@ -156,21 +159,6 @@ export class TodoClient<Item = TodoItem> {
     return new LiveList(this.requester, options);
   }
 
-  async #createOnce(id: string, json: string, mayBeThere: boolean, options: RequestOptions): Promise<Stored<Item>> {
-    try {
-      const { reply, text } = await this.requester.write("POST", id, options, json);
-      // Some servers send an empty body, or something other than the item. Then the client returns the item that it
-      // sent.
-      const stored = sameId(idIn(scanIfObject(text)), id) ? text : json;
-      return { id, item: this.requester.parseItem(reply.request, stored), etag: reply.etag };
-    } catch (error) {
-      if (!(mayBeThere && hasStatus(error, 409))) throw error;
-      const found = await this.#find(id, options);
-      if (!sameContent(found.json, json)) throw error;
-      return { id, item: found.item, etag: found.etag };
-    }
-  }
-
   async #updateOnce(id: string, json: string, replyWasLost: boolean, options: WriteOptions) {
     try {
       return { etag: (await this.requester.write("PUT", id, options, json)).etag };
@@ -185,29 +173,7 @@ export class TodoClient<Item = TodoItem> {
     }
   }
 
-  /** Reads one item, with its exact text. */
   #find(id: string, options: RequestOptions): Promise<Stored<Item> & { readonly json: string }> {
-    return this.requester.retrying(options, async () => {
-      const { reply, json, etag } = await this.#getText(id, options);
-      const stored = readResponse(reply.request, () => idOf(json)) ?? id;
-      return { id: stored, item: this.requester.parseItem(reply.request, json), json, etag };
-    });
-  }
-
-  async #getText(id: string, { signal }: RequestOptions) {
-    try {
-      const reply = await this.requester.send({ method: "GET", url: this.requester.itemUrl(id), signal });
-      return { reply, json: await reply.text(), etag: reply.etag };
-    } catch (error) {
-      // The specification does not require the request for one item. But a 404 with this code means that the server
-      // offers the request and has no item with this ID.
-      if (!hasStatus(error, 404, 405) || error.code === "RecordNotFound") throw error;
-      const reply = await this.requester.list({ signal });
-      for await (const json of reply.objects()) {
-        const found = readResponse(reply.request, () => idOf(json));
-        if (sameId(found, id)) return { reply, json, etag: undefined };
-      }
-      throw new HttpError(error, { ...error, status: 404 });
-    }
+    return this.requester.retrying(options, () => this.requester.find(id, options));
   }
 }

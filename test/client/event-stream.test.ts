@@ -20,7 +20,7 @@ const events = [
 
 /** A reply that arrives in these pieces. */
 function replyOf(bytesMax: number, ...pieces: readonly Uint8Array<ArrayBuffer>[]): Reply {
-  const request = { method: "GET", url: "http://localhost/changes/events" };
+  const request = { method: "GET", url: "http://localhost/changes/events", controller: new AbortController() };
   const response = new Response(
     new ReadableStream({
       start(controller) {
@@ -29,7 +29,7 @@ function replyOf(bytesMax: number, ...pieces: readonly Uint8Array<ArrayBuffer>[]
       },
     }),
   );
-  return new Reply(request, response, { wait: (step) => step, close() {} }, bytesMax);
+  return new Reply({ ...request, silenceMsMax: 60_000, bytesMax }, response);
 }
 
 test("a reply yields the same events wherever its bytes are split", async () => {

@@ -64,7 +64,7 @@ function openPage() {
 }
 
 const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
-const kind = (list: LiveList<TodoItem>) => list.getSnapshot().status.connection.kind;
+const kind = (list: LiveList<TodoItem> | OfflineList<TodoItem>) => list.getSnapshot().status.connection.kind;
 
 describe("snapshots", () => {
   test("a live list is stopped and empty until somebody subscribes, and then follows the list", async () => {
@@ -258,13 +258,50 @@ describe("failures", () => {
     const { network } = await open({ access });
     let password: string | undefined;
     const credentials = () => (password === undefined ? undefined : { username: "ann", password });
-    const list = new TodoClient("http://localhost/", { fetch: network.fetch, credentials }).liveList();
+    let answers = Promise.resolve();
+    const fetch = async (url: string, init: RequestInit) => {
+      await answers;
+      return network.fetch(url, init);
+    };
+    const list = new TodoClient("http://localhost/", { fetch, credentials }).liveList();
     closes.push(list.subscribe(() => {}));
+    const status = () => list.getSnapshot().status;
     await eventually(() => kind(list) === "failed");
-    expect(list.getSnapshot().status.connection).toMatchObject({ error: { status: 401 } });
+    expect(status()).toMatchObject({ connection: { error: { status: 401 } }, needsCredentials: true });
+    let goOn = () => {};
+    answers = new Promise((resolve) => {
+      goOn = resolve;
+    });
     password = "secret";
     list.reconnect();
+    await eventually(() => kind(list) === "connecting");
+    // Until the service has answered, what it said before still holds.
+    expect(status().needsCredentials).toBe(true);
+    goOn();
     await eventually(() => kind(list) === "live");
+    expect(status().needsCredentials).toBe(false);
+  });
+
+  test("an app that connects again whenever credentials are needed does not break off its own attempts", async () => {
+    let isSignedIn = false;
+    const { network } = await open();
+    let attempts = 0;
+    const fetch = async (url: string, init: RequestInit) => {
+      if (url.includes("/delta")) attempts++;
+      await Bun.sleep(5);
+      init.signal?.throwIfAborted();
+      return isSignedIn ? network.fetch(url, init) : new Response("", { status: 401 });
+    };
+    const todo = new TodoClient("http://localhost/", { fetch });
+    const live = todo.liveList();
+    const offline = new OfflineList(todo);
+    closes.push(() => offline.close());
+    closes.push(live.subscribe(() => live.getSnapshot().status.needsCredentials && live.reconnect()));
+    closes.push(offline.subscribe(() => void (offline.getSnapshot().status.needsCredentials && offline.retry())));
+    await eventually(() => expect(attempts).toBeGreaterThan(5));
+    isSignedIn = true;
+    await eventually(() => expect([live, offline].map(kind)).toEqual(["live", "live"]));
+    expect([live, offline].map((list) => list.getSnapshot().status.needsCredentials)).toEqual([false, false]);
   });
 
   test("if a server never knows the list that it has just sent, the reason is visible, and the client pauses", async () => {

@@ -3,11 +3,12 @@
 
 import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { TodoClient, type TodoClientOptions, type TodoItem } from "../../src/client/index.ts";
-import { OfflineList, type OfflineListOptions, type OfflineStorage } from "../../src/client/offline.ts";
+import { type Conflict, OfflineList, type OfflineListOptions, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
 import { Network } from "../page/network.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
+import { turns } from "../turns.ts";
 import { startOtherDeployment } from "./other-deployment.ts";
 import { SharedLocks, TabLocks } from "./simulated-locks.ts";
 
@@ -38,8 +39,8 @@ class MapStorage implements OfflineStorage {
   }
 }
 
-async function open(options: ServiceOptions = {}) {
-  const service = await Service.on(new MemoryEngine(), options);
+async function open(options: ServiceOptions = {}, engine = new MemoryEngine()) {
+  const service = await Service.on(engine, options);
   closes.push(() => service.store.close());
   const network = new Network(service);
   const storage = new MapStorage();
@@ -51,19 +52,6 @@ async function open(options: ServiceOptions = {}) {
     return made;
   };
   return { service, network, storage, connect, list };
-}
-
-/** A list that is connected to a read-only service for the first time, with an edit from before. */
-async function openReadOnly() {
-  const { network, list } = await open({ readOnly: true });
-  network.state = "down";
-  const made = list();
-  await made.add({ Name: "One" });
-  network.state = "up";
-  follow(made);
-  made.retry();
-  await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
-  return { network, made };
 }
 
 /** What a hotel's network sends before somebody has signed in. */
@@ -233,6 +221,22 @@ describe("conflicts", () => {
     return { ...opened, list };
   }
 
+  test("an add under a known ID does not count as stored because somebody else has created the item", async () => {
+    const { service, network, list } = await open();
+    const made = list();
+    follow(made);
+    await made.sync();
+    network.state = "down";
+    await made.add({ ID: ids.one, Name: "Mine" });
+    // It was tried, and may have been stored.
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("lost"));
+    await service.create(item(ids.one, '"Name":"Theirs"'));
+    network.state = "up";
+    made.retry();
+    await eventually(() => expect(names(made)).toEqual(["Mine"]));
+    await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["conflict"]));
+  });
+
   test("changes of different fields are merged", async () => {
     const { service, list } = await openConflict();
     await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"One","Notes":"theirs"'));
@@ -263,30 +267,15 @@ describe("conflicts", () => {
       expect(await service.list()).toContain(item(ids.one, `"Name":"${name}","Notes":"x"`));
     });
 
-  test("onConflict decides at once", async () => {
-    const { service, list } = await openConflict({
-      onConflict: ({ theirs }) => theirs && { ...theirs, Name: "decided" },
+  const decide = ({ theirs }: Conflict<TodoItem>) => theirs && { ...theirs, Name: "decided" };
+  for (const onConflict of [decide, async (conflict: Conflict<TodoItem>) => decide(conflict)])
+    test(`onConflict decides: ${onConflict}`, async () => {
+      const { service, list } = await openConflict({ onConflict });
+      await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs","Notes":"y"'));
+      list.retry();
+      await isSent(list);
+      expect(await service.list()).toBe(`[${item(ids.one, '"Name":"decided","Notes":"y"')}]`);
     });
-    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs","Notes":"y"'));
-    list.retry();
-    await isSent(list);
-    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"decided","Notes":"y"')}]`);
-  });
-
-  test("onConflict may return a promise", async () => {
-    let decide = (_choice: "mine" | "theirs") => {};
-    const onConflict = () =>
-      new Promise<"mine" | "theirs">((resolve) => {
-        decide = resolve;
-      });
-    const { service, list } = await openConflict({ onConflict });
-    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs","Notes":"y"'));
-    list.retry();
-    await eventually(() => expect(pending(list)[0]?.state).toBe("conflict"));
-    decide("mine");
-    await isSent(list);
-    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"mine","Notes":"y"')}]`);
-  });
 
   test("an edit function that returns a promise is refused with a sentence that says so", async () => {
     const { list } = await openConflict();
@@ -400,15 +389,10 @@ describe("refusals", () => {
     await made.add({ Name: "Two" });
     await eventually(() => expect(pending(made)).toHaveLength(1));
     expect(pending(made)[0]?.state).toBe("refused");
-    made.retry(ids.one);
+    await made.retry(ids.one);
     await isSent(made);
     expect(names(made)).toEqual(["Two"]);
-  });
-
-  test("a read-only service refuses edits at once, and those from before wait", async () => {
-    const { made } = await openReadOnly();
-    await expect(made.add({ Name: "Two" })).rejects.toThrow("read-only");
-    expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
+    await expect(made.retry(ids.one)).rejects.toThrow(new RangeError(`No edit of the item ${ids.one} waits.`));
   });
 
   test("a subscriber that throws, or a strange response to any request, does not stop the sending", async () => {
@@ -436,31 +420,6 @@ describe("refusals", () => {
     await eventually(() => expect(pending(made)[0]?.state).toBe("conflict"));
     await eventually(async () => expect(await service.list()).toMatch(/Two.*Three/));
     expect(logged).toHaveBeenCalled();
-  });
-
-  test("a page that a hotel sends instead of a response is not believed, by no instance", async () => {
-    for (const locks of [undefined, null]) {
-      const { service, network, storage, connect } = await open();
-      await service.create(item(ids.one, '"Name":"One"'));
-      await service.create(item(ids.two, '"Name":"Two"'));
-      let isHotel = false;
-      const fetch = async (url: string, init: RequestInit) =>
-        isHotel && init.method !== "GET" ? page() : network.fetch(url, init);
-      const made = new OfflineList(connect({ fetch }), { storage, locks });
-      closes.push(() => made.close());
-      follow(made);
-      await eventually(() => expect(names(made)).toEqual(["One", "Two"]));
-      isHotel = true;
-      await made.add({ Name: "Three" });
-      await made.change(ids.one, rename("Uno"));
-      await made.remove(ids.two);
-      await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
-      expect(pending(made)).toHaveLength(3);
-      isHotel = false;
-      made.retry();
-      await isSent(made);
-      expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Uno" }, { Name: "Three" }]);
-    }
   });
 
   test("Retry-After of many days is no reason for haste", async () => {
@@ -515,8 +474,66 @@ describe("another store", () => {
     await network.service.store.close();
   });
 
-  test("an edit from before the first connection is for the store that is connected first", async () => {
-    const { network, made } = await openReadOnly();
+  test("without a subscriber, edits for another store cost no more requests, until sendAnyway() or retry()", async () => {
+    const { service, network, list } = await open();
+    const made = list();
+    await made.sync();
+    network.state = "down";
+    await made.add({ Name: "One" });
+    network.service = await Service.on(new MemoryEngine());
+    closes.push(network.service.store.close.bind(network.service.store));
+    network.state = "up";
+    await made.sync();
+    expect(pending(made).map(({ state }) => state)).toEqual(["held"]);
+    const count = network.requests.length;
+    await turns(100);
+    expect(network.requests.length).toBe(count);
+    const other = network.service;
+    await made.sendAnyway();
+    await isSent(made);
+    expect(await other.list()).toContain('"Name":"One"');
+    // The edit was meant for the store that is back.
+    network.state = "down";
+    await made.add({ Name: "Two" });
+    network.service = service;
+    network.state = "up";
+    await made.sync();
+    expect(pending(made).map(({ state }) => state)).toEqual(["held"]);
+    network.service = other;
+    made.retry();
+    await isSent(made);
+    expect(await other.list()).toContain('"Name":"Two"');
+  });
+
+  test("without a subscriber, a service that was read-only may be writable at the next edit", async () => {
+    const engine = new MemoryEngine();
+    const { network, list } = await open({ readOnly: true }, engine);
+    const made = list();
+    await made.sync();
+    network.state = "down";
+    await made.add({ Name: "One" });
+    network.state = "up";
+    await made.sync();
+    expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
+    const count = network.requests.length;
+    await turns(100);
+    expect(network.requests.length).toBe(count);
+    network.service = await Service.on(engine);
+    await made.add({ Name: "Two" });
+    await isSent(made);
+    expect(await network.service.list()).toContain('"Name":"One"');
+  });
+
+  test("a read-only service refuses edits at once, and those from before wait, for the store that is connected first", async () => {
+    const { network, list } = await open({ readOnly: true });
+    network.state = "down";
+    const made = list();
+    await made.add({ Name: "One" });
+    network.state = "up";
+    follow(made);
+    made.retry();
+    await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
+    await expect(made.add({ Name: "Two" })).rejects.toThrow("read-only");
     expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
     network.service = await Service.on(new MemoryEngine());
     network.breakFeeds();
@@ -526,6 +543,13 @@ describe("another store", () => {
     expect(await network.service.list()).toBe("[]");
     await network.service.store.close();
   });
+});
+
+test("an item with an ID that is not a UUID is a mistake of the caller, and nothing waits", async () => {
+  const { list } = await open();
+  const made = list();
+  for (const ID of ["abc", 5]) await expect(made.add({ ID, Name: "One" } as TodoItem)).rejects.toThrow(TypeError);
+  expect(made.getSnapshot()).toMatchObject({ items: [], pending: [] });
 });
 
 describe("storage", () => {
@@ -541,7 +565,7 @@ describe("storage", () => {
     expect(made.getSnapshot()).toMatchObject({ items: [], pending: [] });
   });
 
-  test("the status says what cannot be read; such an outbox is left alone, such a copy is replaced", async () => {
+  test("the status says what cannot be read; such an outbox is left alone until forget(), such a copy is replaced", async () => {
     const { storage, list } = await open();
     const first = list();
     await first.add({ Name: "One" });
@@ -558,55 +582,89 @@ describe("storage", () => {
       expect([kept, storageError]).toEqual([key.endsWith("copy"), expect.any(Error)]);
       await made.add({ Name: "Two" });
       await made.sync();
-      await made.close();
       expect(storage.values.get(key) === "{").toBe(key.endsWith("outbox"));
+      await made.forget();
+      expect([made.getSnapshot().status, storage.values.size]).toMatchObject([
+        { kept: true, storageError: undefined },
+        0,
+      ]);
+      await made.add({ Name: "Three" });
+      expect([...storage.values.keys()].join()).toContain("outbox");
+      await made.close();
     }
   });
 
-  test("a full outbox takes no more edits, and is sent nevertheless", async () => {
-    const { service, network, list } = await open();
-    network.state = "down";
-    const made = list({ bytesMax: 1_000 });
-    let count = 0;
-    const error = await (async () => {
-      for (;;) {
-        await made.add({ Name: "x".repeat(count % 7) });
-        count++;
-      }
-    })().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(RangeError);
-    network.state = "up";
-    follow(made);
-    await isSent(made);
-    expect(JSON.parse(await service.list())).toHaveLength(count);
-  });
-
-  test("after forget(), what could not be read is gone, and the list is kept again", async () => {
+  test("the status says that the list cannot be kept, until it can, and edits are safe nevertheless", async () => {
     const { storage, list } = await open();
-    const first = list();
-    await first.add({ Name: "One" });
-    await first.sync();
-    await first.close();
-    const [key = ""] = storage.values.keys();
-    for (const name of ["copy", "outbox"]) storage.values.set(key.replace("copy", name), "{");
     const made = list();
-    await made.ready;
-    expect(made.getSnapshot().status).toMatchObject({ kept: false, storageError: expect.any(Error) });
-    await made.forget();
-    expect(made.getSnapshot().status).toMatchObject({ kept: true, storageError: undefined });
-    await made.add({ Name: "Two" });
-    expect([...storage.values.keys()].join()).toContain("outbox");
+    const keep = storage.setItem.bind(storage);
+    let attempts = 0;
+    storage.setItem = (key, value) => {
+      if (key.endsWith("copy") && ++attempts <= 2) throw new Error(`attempt ${attempts}`);
+      keep(key, value);
+    };
+    const shown: unknown[] = [];
+    closes.push(made.subscribe(() => shown.push(made.getSnapshot().status.storageError)));
+    await made.add({ Name: "One" });
+    await made.sync();
+    await made.sync();
+    expect(made.getSnapshot().status).toMatchObject({ kept: true, storageError: new Error("attempt 2") });
+    await made.sync();
+    expect(made.getSnapshot().status.storageError).toBeUndefined();
+    // Each error was shown, and showing it has caused no attempt of its own.
+    expect([new Set(shown).size, attempts]).toEqual([3, 3]);
   });
 
-  test("forget() rejects where another tab keeps the list", async () => {
+  test("edits that are made at once are written at once, and one that fails fails alone", async () => {
     const { network, storage, list } = await open();
+    const made = list();
+    await made.sync();
     network.state = "down";
-    const shared = new SharedLocks();
-    const first = list({ locks: new TabLocks(shared) });
-    await first.add({ Name: "One" });
-    const second = list({ locks: new TabLocks(shared), storage: new MapStorage(storage.values) });
-    await expect(second.forget()).rejects.toThrow("keeps nothing");
-    expect(storage.values.size).toBe(1);
+    let writes = 0;
+    const keep = storage.setItem.bind(storage);
+    storage.setItem = (key, value) => {
+      if (key.endsWith("outbox")) writes++;
+      keep(key, value);
+    };
+    const known = await made.add({ Name: "Known" });
+    writes = 0;
+    const edits = Array.from({ length: 100 }, (_, count) => made.add({ Name: `Item ${count}` }));
+    await Promise.race(edits);
+    // The edit before may be noted as sent meanwhile.
+    expect(writes).toBeLessThan(4);
+    expect((await Promise.all(edits)).length).toBe(100);
+    expect(names(made).slice(1)).toEqual(edits.map((_, count) => `Item ${count}`));
+    const results = await Promise.allSettled([
+      made.remove(known),
+      made.change(known, rename("Gone already")),
+      made.add({ Name: "Last" }),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect([names(made).length, names(made).at(-1)]).toEqual([101, "Last"]);
+  });
+
+  test("if only writing fails, an edit that waits says so, a refused one rejects, and both go on when there is room", async () => {
+    const { network, storage, list } = await open();
+    const made = list();
+    const error = () => made.getSnapshot().status.storageError;
+    follow(made);
+    // Nothing else is to be written from here on.
+    await eventually(() => expect([...storage.values.keys()].join()).toContain("copy"));
+    network.state = "down";
+    network.breakFeeds();
+    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("lost"));
+    await made.add({ Name: "One" });
+    storage.fails = true;
+    await expect(made.add({ Name: "Two" })).rejects.toThrow("the storage is full");
+    expect(error()).toBeUndefined();
+    network.state = "up";
+    await made.retry();
+    await eventually(() => expect(error()).toEqual(new Error("the storage is full")));
+    expect([names(made), network.requests.filter((request) => request.startsWith("POST"))]).toEqual([["One"], []]);
+    storage.fails = false;
+    await made.retry();
+    await isSent(made);
+    await eventually(() => expect(error()).toBeUndefined());
   });
 
   test("a list that is made again while the earlier one is being closed waits for it", async () => {
@@ -640,24 +698,12 @@ describe("storage", () => {
     expect([names(ann), storage.values.size]).toEqual([[], 0]);
   });
 
-  test("a name is required if the credentials are a function", async () => {
+  test("a name is required if the credentials are a function, or there is a token", async () => {
     const { connect } = await open();
-    const client = connect({ credentials: () => undefined });
-    expect(() => new OfflineList(client)).toThrow(TypeError);
-    expect(new OfflineList(client, { name: "ann" }).getSnapshot().items).toEqual([]);
-  });
-
-  test("without storage, edits wait in memory and nothing is kept", async () => {
-    const { service, network, connect } = await open();
-    network.state = "down";
-    const made = new OfflineList(connect());
-    closes.push(() => made.close());
-    await made.add({ Name: "One" });
-    expect(made.getSnapshot()).toMatchObject({ status: { kept: false }, pending: [{ kind: "add" }] });
-    network.state = "up";
-    made.retry();
-    await isSent(made);
-    expect(await service.list()).toContain("One");
+    for (const client of [connect({ credentials: () => undefined }), connect({ token: () => "x.y.z" })]) {
+      expect(() => new OfflineList(client)).toThrow(TypeError);
+      expect(new OfflineList(client, { name: "ann" }).getSnapshot().items).toEqual([]);
+    }
   });
 });
 
@@ -690,17 +736,6 @@ test("a subscriber never sees a stored edit undone, if its response comes before
 });
 
 describe("several instances", () => {
-  test("instances with one storage and name share one engine", async () => {
-    const { network, list } = await open();
-    network.state = "down";
-    const [one, other] = [list(), list()];
-    await one.add({ Name: "One" });
-    await other.ready;
-    expect(other.getSnapshot()).toBe(one.getSnapshot());
-    await one.close();
-    expect(names(other)).toEqual(["One"]);
-  });
-
   test("of two tabs, one keeps; the edits of the other wait in memory, and are kept when it takes over", async () => {
     const { service, network, storage, list } = await open();
     const shared = new SharedLocks();
@@ -710,6 +745,7 @@ describe("several instances", () => {
     follow(second);
     await second.ready;
     expect([first, second].map((tab) => tab.getSnapshot().status.kept)).toEqual([true, false]);
+    await expect(second.forget()).rejects.toThrow("keeps nothing");
     const id = await second.add({ Name: "One" });
     await isSent(second);
     expect(await service.list()).toContain("One");
@@ -727,31 +763,47 @@ describe("several instances", () => {
     expect(names(second)).toEqual(["Uno", "of the first"]);
   });
 
-  test("in a page without locks, no instance keeps, and all calls work as documented", async () => {
-    const { network, list } = await open();
-    network.state = "down";
-    const made = list({ locks: null });
-    const id = await made.add({ Name: "One" });
-    await made.change(id, rename("Uno"));
-    expect(made.getSnapshot()).toMatchObject({ status: { kept: false }, items: [{ item: { Name: "Uno" } }] });
-    await expect(made.change(ids.two, rename("x"))).rejects.toThrow(RangeError);
-    await made.remove(ids.two);
-    network.state = "up";
-    made.retry();
-    await isSent(made);
-  });
+  const forbidden = new Error("the browser forbids storage");
+  const refuse = () => {
+    throw forbidden;
+  };
+  for (const [where, options] of [
+    ["without storage", { storage: undefined }],
+    ["if the browser forbids storage", { storage: refuse }],
+    ["in a page without locks", { locks: null }],
+  ] as const)
+    test(`${where}, no instance keeps, edits wait in memory, and all calls work as documented`, async () => {
+      const { service, network, list } = await open();
+      network.state = "down";
+      const made = list(options);
+      const id = await made.add({ Name: "One" });
+      await made.change(id, rename("Uno"));
+      expect(made.getSnapshot()).toMatchObject({
+        items: [{ item: { Name: "Uno" } }],
+        pending: [{ kind: "add" }],
+        status: { kept: false, storageError: where.includes("forbids") ? forbidden : undefined },
+      });
+      await expect(made.change(ids.two, rename("x"))).rejects.toThrow(RangeError);
+      await made.remove(ids.two);
+      network.state = "up";
+      made.retry();
+      await isSent(made);
+      expect(await service.list()).toContain("Uno");
+    });
 
-  test("two copies of the package share one engine", async () => {
+  test("instances with one storage and name share one engine, also those of two copies of the package", async () => {
     const { network, storage, connect, list } = await open();
     network.state = "down";
     const copy: typeof import("../../src/client/offline.ts") = await import(
       "../../src/client/offline/offline-list.ts?copy" as string
     );
     expect(copy.OfflineList).not.toBe(OfflineList);
-    const [one, other] = [list(), new copy.OfflineList(connect(), { storage })];
+    const [one, same, other] = [list(), list(), new copy.OfflineList(connect(), { storage })];
     closes.push(() => other.close());
-    for (let count = 0; count < 5; count++) await Promise.all([one.add({ Name: "one" }), other.add({ Name: "other" })]);
-    expect([one, other].map((made) => made.getSnapshot().pending.length)).toEqual([10, 10]);
+    await Promise.all([one, same, other].map((made) => made.add({ Name: "One" })));
+    for (const made of [same, other]) expect(made.getSnapshot()).toBe(one.getSnapshot());
+    await one.close();
+    expect(names(other)).toEqual(["One", "One", "One"]);
   });
 });
 

@@ -1,13 +1,13 @@
 // Simulated failures of offline lists: nothing is lost, nothing is stored twice, and nobody's change is overwritten
-// unnoticed. offline-breaks.long.test.ts shows that the simulation would notice.
+// unnoticed. `test/breaks/offline-breaks.ts` has the mistakes that the simulation must notice.
 
 import { afterAll, describe, test } from "bun:test";
 import { type Counts, simulate } from "./offline-simulation.ts";
 
 const parts = 10;
-const stepsOfPart = 20_000;
+const stepsOfPart = Number(process.env["OFFLINE_SIMULATION_STEPS"] ?? 20_000);
 
-describe("200,000 steps of a simulation with several devices and simulated failures", () => {
+describe(`${(parts * stepsOfPart).toLocaleString("en")} steps of a simulation with several devices and simulated failures`, () => {
   const total = new Map<string, number>();
   for (let part = 0; part < parts; part++)
     test(`part ${part + 1} of ${parts}: all copies are equal, and every edit is stored once, waits, or was reported`, async () => {

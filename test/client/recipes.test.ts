@@ -1,8 +1,8 @@
-// The code in docs/client.md for React, Vue, Svelte and Expo compiles in a strict project. React is not installed here,
+// The code in docs/client.md for React, Vue, Svelte and Expo, and the app in examples/expo, compile in a strict project. React is not installed here,
 // so Preact's types stand in for it, and small declarations for the other packages.
 
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bunCommand } from "../bun-command.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -55,7 +55,7 @@ const declarations = `
     export function readable<Value>(value: Value, start: (set: (value: Value) => void) => () => void): { subscribe: unknown };
   }`;
 
-test("the recipes for React, Vue, Svelte and Expo compile in a strict project", async () => {
+test("the recipes for React, Vue, Svelte and Expo, and the app for Expo, compile in a strict project", async () => {
   const page = readFileSync(join(projectFolder, "docs/client.md"), "utf8");
   const section = (title: string) => {
     const [, language = "", code = ""] =
@@ -64,7 +64,8 @@ test("the recipes for React, Vue, Svelte and Expo compile in a strict project", 
     writeFileSync(join(folder.path, `${title.toLowerCase()}.${language}`), `${code}\nexport {};\n`);
     return `${title.toLowerCase()}.${language}`;
   };
-  const files = ["React", "Vue", "Svelte", "Expo"].map(section);
+  const files = [...["React", "Vue", "Svelte", "Expo"].map(section), "app.tsx"];
+  copyFileSync(join(projectFolder, "examples/expo/App.jsx"), join(folder.path, "app.tsx"));
   writeFileSync(join(folder.path, "packages.d.ts"), declarations);
   const preact = join(projectFolder, "node_modules/preact");
   mkdirSync(join(folder.path, "node_modules"));

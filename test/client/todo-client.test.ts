@@ -45,6 +45,41 @@ describe("items()", () => {
   });
 });
 
+describe("a token", () => {
+  /** Accepts one token, and counts the requests. */
+  function server(accepted: string) {
+    const sent: (string | null)[] = [];
+    const fetch = async (_url: string, { headers }: RequestInit) => {
+      sent.push(new Headers(headers).get("authorization"));
+      return sent.at(-1) === `Bearer ${accepted}` ? Response.json([]) : new Response("", { status: 401 });
+    };
+    return { sent, fetch };
+  }
+
+  test("is asked for before each request, and once more if it is refused", async () => {
+    const { sent, fetch } = server("new");
+    const tokens = ["old", "new", "new"];
+    const todo = new TodoClient("http://unused.example", { fetch, token: async () => tokens.shift() ?? "none" });
+    expect(await todo.list()).toEqual([]);
+    expect(await todo.list()).toEqual([]);
+    expect(sent).toEqual(["Bearer old", "Bearer new", "Bearer new"]);
+  });
+
+  test("that is refused twice is an error", async () => {
+    const { sent, fetch } = server("new");
+    const todo = new TodoClient("http://unused.example", { fetch, token: () => "old", retry: { limit: 0 } });
+    await expect(todo.list()).rejects.toMatchObject({ status: 401, hadCredentials: true });
+    expect(sent).toEqual(["Bearer old", "Bearer old"]);
+  });
+
+  test("is not asked for twice if there is none", async () => {
+    const { sent, fetch } = server("new");
+    const todo = new TodoClient("http://unused.example", { fetch, retry: { limit: 0 } });
+    await expect(todo.list()).rejects.toMatchObject({ status: 401 });
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe("addresses", () => {
   test.each(["", "/", "/api", "/api/todoitems", "/api/todoitems/"])("the address may end with %p", (suffix) => {
     expect(new TodoClient(`http://server.example/base${suffix}`).url).toBe("http://server.example/base/api/todoitems/");

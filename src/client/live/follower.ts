@@ -4,7 +4,7 @@
 import { hasStatus } from "../errors.ts";
 import type { Requester } from "../requester.ts";
 import { unchanged } from "./mirror.ts";
-import { followList, type ListChange, type WatchOptions, type WatchState } from "./watch.ts";
+import { type ListChange, Source, type WatchOptions, type WatchState } from "./watch.ts";
 
 /** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
 export type LiveConnection =
@@ -18,6 +18,9 @@ export type LiveConnection =
   | { readonly kind: "connecting" }
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
+
+/** A connection that is made. */
+type Connected = Extract<WatchState, { readonly readOnly: boolean }>;
 
 export interface ConnectionStatus {
   /** While the connection is lost, the items stay as they were. */
@@ -51,13 +54,15 @@ export class Follower {
   readonly #requester: Requester<unknown>;
   readonly #options: Pick<WatchOptions, "pollMs">;
   readonly #list: Followed;
+  status = firstStatus;
+  /** What the last connection has said about the service. Undefined if that may no longer be true. */
+  known: Connected | undefined;
   /** Ends the current connection, if there is one. */
   #controller: AbortController | undefined;
   #isWatched = false;
   #isNeeded = false;
   #isHidden = false;
   #leavePage: (() => void) | undefined;
-  #status = firstStatus;
   #heardAtMs = 0;
 
   constructor(requester: Requester<unknown>, options: Pick<WatchOptions, "pollMs">, list: Followed) {
@@ -66,14 +71,16 @@ export class Follower {
     this.#list = list;
   }
 
-  get status(): ConnectionStatus {
-    return this.#status;
+  /** The connection, if it is made. Then it is known which store answers. */
+  get connected(): Connected | undefined {
+    const { connection } = this.status;
+    return connection.kind === "live" || connection.kind === "polling" ? connection : undefined;
   }
 
-  /** The connection, if it is made. Then it is known which store answers. */
-  get connected(): Extract<WatchState, { readonly readOnly: boolean }> | undefined {
-    const { connection } = this.#status;
-    return connection.kind === "live" || connection.kind === "polling" ? connection : undefined;
+  /** The service may be another one than it was. The next connection finds out. */
+  doubt(): void {
+    this.known = undefined;
+    this.status = unchanged(this.status, { ...this.status, readOnly: false });
   }
 
   /** How long the change feed has been silent. */
@@ -94,15 +101,12 @@ export class Follower {
       this.#leavePage = undefined;
     }
     const isWanted = isNeeded || (isWatched && !this.#isHidden);
-    if (isWanted && !this.#controller) this.#start();
-    else if (!isWanted && this.#controller) this.#stop(this.#controller);
+    if (isWanted !== (this.#controller !== undefined)) this.#connect(isWanted);
   }
 
   /** Connects again now, instead of waiting for the next attempt. Does nothing while it is stopped. */
   reconnect(): void {
-    if (!this.#controller) return;
-    this.#controller.abort();
-    this.#start();
+    if (this.#controller) this.#connect(true);
   }
 
   /**
@@ -136,40 +140,38 @@ export class Follower {
     };
   }
 
-  #start(): void {
-    this.#controller = new AbortController();
-    this.#connectionIs({ kind: "connecting" });
-    void this.#receive(this.#controller.signal);
-  }
-
-  #stop(controller: AbortController): void {
-    controller.abort();
-    this.#controller = undefined;
-    this.#connectionIs({ kind: "stopped" });
+  /** Ends the current connection, and makes a new one if that is wanted. */
+  #connect(isWanted: boolean): void {
+    this.#controller?.abort();
+    this.#controller = isWanted ? new AbortController() : undefined;
+    this.#connectionIs({ kind: isWanted ? "connecting" : "stopped" });
+    if (this.#controller) void this.#receive(this.#controller.signal);
   }
 
   async #receive(signal: AbortSignal): Promise<void> {
-    const onState = (connection: WatchState) => {
-      if (!signal.aborted) this.#connectionIs(connection);
-    };
     try {
-      const onSign = () => {
-        this.#heardAtMs = Date.now();
-      };
-      const options = { ...this.#options, signal, onState, onSign, since: this.#list.since() };
-      for await (const change of followList(this.#requester, options)) {
+      const options = { ...this.#options, signal, since: this.#list.since() };
+      for await (const event of new Source(this.#requester, options).follow()) {
         if (signal.aborted) return;
-        this.#list.onChange(change);
+        this.#heardAtMs = Date.now();
+        if ("kind" in event) this.#connectionIs(event);
+        else if (event.whole || event.items.length > 0) this.#list.onChange(event);
       }
     } catch (error) {
       if (!signal.aborted) this.#connectionIs({ kind: "failed", error });
     }
   }
 
-  #connectionIs(connection: LiveConnection): void {
-    const readOnly = "readOnly" in connection ? connection.readOnly : this.#status.readOnly;
-    const needsCredentials = connection.kind === "failed" && hasStatus(connection.error, 401);
-    this.#status = unchanged(this.#status, { connection, readOnly, needsCredentials });
+  #connectionIs(next: LiveConnection): void {
+    const connection = unchanged(this.status.connection, next);
+    const readOnly = "readOnly" in connection ? connection.readOnly : this.status.readOnly;
+    // A connection that is being made has no answer yet, so what the last one said still holds.
+    const needsCredentials =
+      connection.kind === "connecting" || connection.kind === "stopped"
+        ? this.status.needsCredentials
+        : connection.kind === "failed" && hasStatus(connection.error, 401);
+    this.status = unchanged(this.status, { connection, readOnly, needsCredentials });
+    this.known = this.connected ?? this.known;
     this.#list.onStatus();
   }
 }

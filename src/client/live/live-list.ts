@@ -62,9 +62,11 @@ export class LiveList<Item> {
     this.#follower.reconnect();
   }
 
-  #draw(): void {
+  #draw(): boolean {
+    const before = this.#snapshot;
     const { items, isLoaded: loaded } = this.#mirror;
-    const status = unchanged(this.#snapshot.status, { ...this.#follower.status, loaded });
-    this.#snapshot = unchanged(this.#snapshot, { items, status });
+    const status = unchanged(before.status, { ...this.#follower.status, loaded });
+    this.#snapshot = unchanged(before, { items, status });
+    return this.#snapshot !== before;
   }
 }

@@ -9,12 +9,8 @@ export interface Entry<Item> extends WatchedItem<Item> {
   readonly json: string;
 }
 
-/** The text and the ETag of an item at one moment. */
-export interface ItemState {
-  /** Undefined if the item is gone. */
-  readonly json?: string | undefined;
-  readonly etag?: string | undefined;
-}
+/** The text and the ETag of an item at one moment. It has no text if the item is gone. */
+export type ItemState = Partial<Pick<ItemText, "json" | "etag">>;
 
 /** A list that was kept on the device, or is to be kept there, with the token that names its state. */
 export type ListCopy = Omit<ListChange, "whole">;
@@ -24,7 +20,8 @@ export class Mirror<Item> {
   #entries = new Map<string, Entry<Item>>();
   #items: readonly Entry<Item>[] = [];
   #isSorted = true;
-  #token: string | undefined;
+  /** Names the state of the list. Undefined if there is no list yet, or if the server has no change feed. */
+  token: string | undefined;
   /** False until there are items to show. */
   isLoaded = false;
 
@@ -32,14 +29,9 @@ export class Mirror<Item> {
     this.#parse = parse;
   }
 
-  /** Undefined if there is no list yet, or if the server has no change feed. */
-  get token(): string | undefined {
-    return this.#token;
-  }
-
   /** Names the history of the store that the list is from. */
   get epoch(): string | undefined {
-    return parseToken(this.#token ?? "")?.epoch;
+    return parseToken(this.token ?? "")?.epoch;
   }
 
   /** The items in the order of the list. The same array until one of them changes. */
@@ -54,7 +46,7 @@ export class Mirror<Item> {
 
   /** The list as it can be kept on the device. */
   get copy(): ListCopy {
-    return { token: this.#token, items: this.items.map(({ item: _, ...kept }) => kept) };
+    return { token: this.token, items: this.items.map(({ item: _, ...kept }) => kept) };
   }
 
   stateOf(id: string): ItemState | undefined {
@@ -76,7 +68,7 @@ export class Mirror<Item> {
     const before = this.#entries.get(id);
     const state = parseToken(etag ?? "");
     if (state && this.epoch !== undefined && state.epoch !== this.epoch) return;
-    if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.#token))) return;
+    if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.token))) return;
     const position = before?.position ?? state?.version ?? Number.MAX_SAFE_INTEGER;
     this.#set({ id, json, etag, position }, before);
   }
@@ -86,7 +78,7 @@ export class Mirror<Item> {
     const before = this.#entries;
     if (whole) this.#entries = new Map();
     for (const item of items) this.#set(item, before.get(item.id));
-    this.#token = token;
+    this.token = token;
     this.#isSorted = false;
     this.isLoaded = true;
   }

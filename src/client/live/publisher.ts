@@ -2,12 +2,15 @@
 
 export class Publisher {
   readonly #onCount: () => void;
-  readonly #draw: () => void;
+  readonly #draw: () => boolean;
   readonly #subscriptions = new Set<{ readonly listener: () => void }>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onCount` is called when somebody has subscribed or left, and `draw` makes the new snapshot. */
-  constructor(onCount: () => void, draw: () => void) {
+  /**
+   * `onCount` is called when somebody has subscribed or left. `draw` makes the new snapshot, and returns whether it is
+   * another one than before.
+   */
+  constructor(onCount: () => void, draw: () => boolean) {
     this.#onCount = onCount;
     this.#draw = draw;
   }
@@ -41,7 +44,7 @@ export class Publisher {
   publish(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#draw();
+    if (!this.#draw()) return;
     for (const { listener } of [...this.#subscriptions])
       try {
         listener();

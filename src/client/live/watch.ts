@@ -4,7 +4,7 @@
 import { scanArray } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
 import { parseToken } from "../../items/token.ts";
-import type { RequestOptions } from "../client-options.ts";
+import type { RequestOptions, Stored } from "../client-options.ts";
 import {
   hasStatus,
   InvalidResponseError,
@@ -19,12 +19,11 @@ import type { Reply } from "../reply.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { pause } from "../time-limit.ts";
 
-export interface WatchedItem<Item> {
-  /** In lower case, because IDs that differ only in letter case are the same ID. */
-  readonly id: string;
-  readonly item: Item;
-  /** For `ifMatch`. Undefined while polling, because a list has no ETags for its items. */
-  readonly etag: string | undefined;
+/**
+ * An item of the list. Its `id` is in lower case, because IDs that differ only in letter case are the same ID. On a server
+ * without a change feed it has no ETag, because a list has no ETags for its items.
+ */
+export interface WatchedItem<Item> extends Stored<Item> {
   /** Items with a lower position come first in the list. */
   readonly position: number;
 }
@@ -46,14 +45,9 @@ export type WatchEvent<Item> = {
   | { readonly kind: "removed"; readonly id: string }
 );
 
-export interface ItemText {
-  /** In lower case. */
-  readonly id: string;
+export interface ItemText extends Omit<WatchedItem<unknown>, "item"> {
   /** Undefined if the item was removed. */
   readonly json: string | undefined;
-  readonly etag: string | undefined;
-  /** Items with a lower position come first in the list. */
-  readonly position: number;
 }
 
 /** Some changes of the list. */
@@ -91,57 +85,27 @@ export interface WatchOptions extends RequestOptions {
   readonly pollMs?: number;
 }
 
-interface FollowOptions extends WatchOptions {
-  /** Called whenever the change feed has sent something, if only a heartbeat. */
-  readonly onSign?: () => void;
-}
-
-type SourceEvent = ListChange | WatchState;
+/** What happens to the list and to the connection. A change without items is a heartbeat. */
+type FollowEvent = ListChange | WatchState;
 
 /** How long the feed may be silent before it counts as lost. Heartbeats come every 15 seconds. */
 const feedSilenceMsMax = 60_000;
 /** How often the feed of our service may be missing before it counts as blocked, and the list is polled. */
 const feedFailuresMax = 3;
-const firstRetryMs = 500;
-const retryMsMax = 30_000;
-
-/** The changes as texts. */
-export async function* followList(
-  requester: Requester<unknown>,
-  options: FollowOptions,
-): AsyncGenerator<ListChange, void, undefined> {
-  const source = new Source(requester, options);
-  let failures = 0;
-  let before = "";
-  for (;;) {
-    try {
-      for await (const event of source.run()) {
-        failures = 0;
-        if (!("kind" in event)) yield event;
-        else if (JSON.stringify(event) !== before) {
-          before = JSON.stringify(event);
-          options.onState?.(event);
-        }
-      }
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      const retryInMs = backoffMs(failures++, firstRetryMs, retryMsMax);
-      before = "";
-      options.onState?.({ kind: "lost", error, retryInMs });
-      await pause(retryInMs, options.signal);
-    }
-  }
-}
 
 export async function* watch<Item>(
   requester: Requester<Item>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<Item>, void, undefined> {
-  const request = { method: "GET", url: requester.feedUrl };
   const watched = ({ json, ...item }: ItemText): WatchedItem<Item>[] =>
-    json === undefined ? [] : [{ ...item, item: requester.parseItem(request, json) }];
+    json === undefined ? [] : [{ ...item, item: requester.parseListed(json) }];
   let before = options.since;
-  for await (const { whole, items, token } of followList(requester, options)) {
+  for await (const event of new Source(requester, options).follow()) {
+    if ("kind" in event) {
+      options.onState?.(event);
+      continue;
+    }
+    const { whole, items, token } = event;
     if (whole) yield { kind: "snapshot", items: items.flatMap(watched), token };
     else
       for (const [index, change] of items.entries()) {
@@ -155,18 +119,40 @@ export async function* watch<Item>(
 }
 
 /** Where the changes come from. It remembers how far it has read, so that a new connection continues there. */
-class Source {
+export class Source {
   readonly #requester: Requester<unknown>;
-  readonly #options: FollowOptions;
+  readonly #options: WatchOptions;
   #token: string | undefined;
   #hasFeed = true;
   /** The items of the last list, if the server has no feed. */
   #texts: string | undefined;
 
-  constructor(requester: Requester<unknown>, options: FollowOptions) {
+  constructor(requester: Requester<unknown>, options: WatchOptions) {
     this.#requester = requester;
     this.#options = options;
     this.#token = options.since;
+  }
+
+  /** Yields the changes as texts, and each state of the connection that differs from the one before. */
+  async *follow(): AsyncGenerator<FollowEvent, void, undefined> {
+    let failures = 0;
+    let before = "";
+    for (;;) {
+      try {
+        for await (const event of this.#run()) {
+          failures = 0;
+          const state = "kind" in event ? JSON.stringify(event) : undefined;
+          if (state === undefined || state !== before) yield event;
+          before = state ?? before;
+        }
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        const retryInMs = backoffMs(failures++);
+        before = "";
+        yield { kind: "lost", error, retryInMs };
+        await pause(retryInMs, this.#options.signal);
+      }
+    }
   }
 
   /**
@@ -174,7 +160,7 @@ class Source {
    * connection counts as made, all earlier changes are known. Without a feed, yields a document again and again. Throws
    * if the connection breaks or the feed ends.
    */
-  async *run(): AsyncGenerator<SourceEvent> {
+  async *#run(): AsyncGenerator<FollowEvent> {
     const { signal, pollMs = 5_000 } = this.#options;
     for (;;) {
       const reply = await this.#open("delta");
@@ -215,22 +201,7 @@ class Source {
         hasStatus(error, 404, 405) || (isTodoError(error, "NetworkError") && this.#token === undefined);
       if (!mayBeUnknown) throw error;
     }
-    (await this.#openList()).close();
-    this.#hasFeed = false;
     return undefined;
-  }
-
-  /** Requests the list of a server that seems to have no feed. */
-  async #openList(): Promise<Reply> {
-    const reply = await this.#requester.list(this.#options);
-    // Our service has a feed. So somebody else has answered for it, such as the network of a hotel. If that goes on, a
-    // proxy passes on only the list.
-    if (parseToken(reply.etag ?? "") && this.#requester.feedFailures++ < feedFailuresMax) {
-      reply.close();
-      this.#hasFeed = true;
-      throw new NetworkError(reply.request, "the change feed cannot be reached");
-    }
-    return reply;
   }
 
   async *#document(reply: Reply): AsyncGenerator<ListChange, WatchState> {
@@ -246,9 +217,16 @@ class Source {
     return { kind: "polling", readOnly: values.get("readOnly") === "true", epoch };
   }
 
-  /** Yields the whole list if it has changed. */
+  /** Yields the whole list of a server that seems to have no feed, if it has changed. */
   async *#list(): AsyncGenerator<ListChange, WatchState> {
-    const reply = await this.#openList();
+    const reply = await this.#requester.list(this.#options);
+    // Our service has a feed. So somebody else has answered for it, such as the network of a hotel. If that goes on, a
+    // proxy passes on only the list.
+    this.#hasFeed = parseToken(reply.etag ?? "") !== undefined && this.#requester.feedFailures++ < feedFailuresMax;
+    if (this.#hasFeed) {
+      reply.close();
+      throw new NetworkError(reply.request, "the change feed cannot be reached");
+    }
     const items: ItemText[] = [];
     for await (const json of reply.objects()) {
       const id = readResponse(reply.request, () => idOf(json))?.toLowerCase();
@@ -261,8 +239,8 @@ class Source {
     return { kind: "polling", readOnly: false, epoch: undefined };
   }
 
-  async *#events(reply: Reply): AsyncGenerator<SourceEvent, never> {
-    for await (const event of reply.events(this.#options.onSign)) {
+  async *#events(reply: Reply): AsyncGenerator<FollowEvent, never> {
+    for await (const event of reply.events()) {
       const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
       if (type === "resync") {
         // The next connection begins with the whole list. The pause before it keeps the client from reading the list
@@ -273,7 +251,8 @@ class Source {
       if (type === "ready") {
         const values = reply.values(data);
         yield { kind: "live", readOnly: values.get("readOnly") === "true", epoch: stringOf(values.get("epoch")) };
-      } else if (type === "change") yield { whole: false, items: [readChange(reply, data)], token: id };
+      } else
+        yield { whole: false, items: type === "change" ? [readChange(reply, data)] : [], token: id ?? this.#token };
       this.#token = id ?? this.#token;
     }
     throw new NetworkError(reply.request, "the change feed ended");

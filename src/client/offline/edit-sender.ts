@@ -2,8 +2,7 @@
 // while the list is connected: then it is known which store answers, and what became of edits whose response was lost.
 
 import { isNotKept, parseToken } from "../../items/token.ts";
-import { hasStatus, InvalidResponseError, isPassing, isTodoError, readResponse } from "../errors.ts";
-import { readObject } from "../item-text.ts";
+import { hasStatus, InvalidResponseError, isPassing, isTodoError } from "../errors.ts";
 import type { Follower } from "../live/follower.ts";
 import type { ItemState, Mirror } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
@@ -12,8 +11,6 @@ import type { KeptList } from "./kept-list.ts";
 import { type Edit, reconciled, refused, replaced } from "./outbox.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
-const firstRetryMs = 500;
-const retryMsMax = 30_000;
 /** If the change feed was silent for longer, the next edit waits until it is known which store answers. */
 const silenceMsMax = 10_000;
 
@@ -40,10 +37,10 @@ export class EditSender {
     this.#parts = parts;
   }
 
-  /** True if the edit was made for another store than the one that answers. */
+  /** True if the edit was made for another store than the one that has answered last. */
   isForeign({ epoch }: Edit): boolean {
-    const { connected } = this.#parts.follower;
-    return connected !== undefined && epoch !== undefined && epoch !== connected.epoch;
+    const { known } = this.#parts.follower;
+    return known !== undefined && epoch !== undefined && epoch !== known.epoch;
   }
 
   /** True if there is nothing to send now. */
@@ -164,14 +161,13 @@ export class EditSender {
     await this.#parts.kept.commit((outbox) => refused(outbox, edit, { status, code, detail }));
   }
 
-  /** The item on the service. Undefined if it was deleted, or if the server cannot send a single item. */
+  /** The item on the service. Undefined if it was deleted. */
   async #fetch(id: string): Promise<ItemState | undefined> {
     try {
-      const reply = await this.#parts.requester.send({ method: "GET", url: this.#parts.requester.itemUrl(id) });
-      const text = await reply.text();
-      return { json: readResponse(reply.request, () => readObject(text).text), etag: reply.etag };
+      const { json, etag } = await this.#parts.requester.find(id, { signal: this.#parts.signal });
+      return { json, etag };
     } catch (error) {
-      if (!hasStatus(error, 404, 405)) throw error;
+      if (!hasStatus(error, 404)) throw error;
       return undefined;
     }
   }
@@ -200,7 +196,7 @@ export class EditSender {
   #later(error: unknown): void {
     if (this.#parts.signal.aborted) return;
     const asked = isTodoError(error, "HttpError") ? (error.retryAfterMs ?? 0) : 0;
-    const waitMs = Math.min(timerMsMax, Math.max(asked, backoffMs(this.#failures++, firstRetryMs, retryMsMax)));
+    const waitMs = Math.min(timerMsMax, Math.max(asked, backoffMs(this.#failures++)));
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.send();

@@ -14,6 +14,8 @@ interface DatabaseRequest {
 type ObjectStore = Record<"get" | "put" | "delete", (...values: readonly string[]) => DatabaseRequest>;
 
 interface Database {
+  onversionchange: () => void;
+  close(): void;
   createObjectStore(name: string): void;
   transaction(
     name: string,
@@ -49,7 +51,12 @@ function openDatabase(name: string): Promise<Database> {
     const { indexedDB } = globalThis as unknown as { indexedDB: { open(name: string, version: 1): DatabaseRequest } };
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => (request.result as Database).createObjectStore(storeName);
-    request.onsuccess = () => resolve(request.result as Database);
+    request.onsuccess = () => {
+      const database = request.result as Database;
+      // Somebody deletes the database, and waits until nobody uses it. Later calls of this storage are refused.
+      database.onversionchange = () => database.close();
+      resolve(database);
+    };
     request.onerror = () => reject(request.error);
   });
 }

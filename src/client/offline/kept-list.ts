@@ -3,9 +3,9 @@
 // queue, and each is stored before it counts.
 
 import { parseToken } from "../../items/token.ts";
-import { fitsInto } from "../item-text.ts";
+import { utf8Length } from "../item-text.ts";
 import type { ListCopy, Mirror } from "../live/mirror.ts";
-import type { Edit, Outbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
 export interface OfflineStorage {
@@ -20,12 +20,18 @@ const usualBytesMax = 1_000_000;
 const quietMs = 1_000;
 const format = 1;
 
+/** A change of the outbox that waits to be written. */
+interface Change {
+  readonly change: (outbox: Outbox) => Outbox;
+  readonly need: "room" | "kept" | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 interface KeptParts {
   readonly mirror: Mirror<unknown>;
   readonly key: string;
   readonly storage: OfflineStorage | undefined;
-  /** Why there is no storage. */
-  readonly error: unknown;
   readonly bytesMax: number | undefined;
   /** Called when the outbox has changed, or an error has come. */
   readonly onChange: () => void;
@@ -34,24 +40,24 @@ interface KeptParts {
 export class KeptList {
   readonly #parts: KeptParts;
   readonly #keys: Readonly<Record<"outbox" | "copy", string>>;
+  readonly #bytesMax: number;
   outbox: Outbox = [];
-  /** Why something could not be read from or written to the device. */
+  /** Why something could not be read from or written to the device. Undefined once the device has everything. */
   error: unknown;
   /**
    * `memory`: this instance does not keep the outbox on the device. `kept`: it does. `unreadable`: it would, but what is
    * there cannot be read, and is left alone. `left`: it is closed, and another instance may keep the list.
    */
   #state: "memory" | "kept" | "unreadable" | "left" = "memory";
-  /** True if the outbox in memory is newer than the one that is kept. */
-  #isBehind = false;
   #lastNumber = 0;
+  readonly #waiting: Change[] = [];
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(parts: KeptParts) {
     this.#parts = parts;
     this.#keys = { outbox: `${parts.key}/outbox`, copy: `${parts.key}/copy` };
-    this.error = parts.error;
+    this.#bytesMax = parts.bytesMax ?? usualBytesMax;
   }
 
   /** A number for a new edit. */
@@ -83,9 +89,7 @@ export class KeptList {
       const own = this.outbox;
       this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
       this.#state = "kept";
-      this.#isBehind = own.length > 0;
-      if (this.#isBehind) await this.#writeOutbox(this.outbox);
-      this.#isBehind = false;
+      if (own.length > 0) await this.#writeOutbox(this.outbox);
     }).catch((error: unknown) => {
       this.error = error;
     });
@@ -94,24 +98,40 @@ export class KeptList {
   /**
    * Changes the outbox. If the storage fails, the change counts nevertheless. But if it must be `kept`, this function
    * throws, and nothing changes. If it also needs `room`, it must fit: that is for what the user adds. What has to be
-   * noted about waiting edits always fits, or a full outbox could never be sent.
+   * noted about waiting edits always fits, or a full outbox could never be sent. Changes that wait are written together.
    */
-  commit(change: (outbox: Outbox) => Outbox, need?: "room" | "kept"): Promise<void> {
-    return this.#exclusive(async () => {
-      if (need && this.#state === "left") throw new Error("This list is closed.");
-      const next = change(this.outbox);
-      if (next === this.outbox) return;
-      try {
-        if (this.isKept) await this.#writeOutbox(next, need === "room");
-        this.#isBehind = false;
-      } catch (error) {
-        if (need) throw error;
-        this.#isBehind = true;
-        this.error = error;
-      }
-      this.outbox = next;
-      this.#parts.onChange();
+  commit(change: Change["change"], need?: Change["need"]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const count = this.#waiting.push({ change, need, resolve, reject });
+      if (count === 1) void this.#exclusive(() => this.#commitAll());
     });
+  }
+
+  async #commitAll(): Promise<void> {
+    const waiting = this.#waiting.splice(0);
+    const all = (outbox: Outbox) => waiting.reduce((before, { change }) => change(before), outbox);
+    const need = waiting.some(({ need }) => need === "room") ? "room" : "kept";
+    const areDone = waiting.length > 1 && (await this.#apply(all, need, () => {}).then(isDone, isNotDone));
+    for (const { change, need, resolve, reject } of waiting)
+      if (areDone) resolve();
+      // One of them cannot be made or kept, so each is tried by itself.
+      else await this.#apply(change, need, (error) => this.#show(error)).then(resolve, reject);
+  }
+
+  /** Throws if the change cannot be made or kept. Errors that concern more than its maker are shown. */
+  async #apply(change: Change["change"], need: Change["need"], show: (error: unknown) => void): Promise<void> {
+    if (need && this.#state === "left") throw new Error("This list is closed.");
+    const next = change(this.outbox);
+    if (next === this.outbox) return;
+    try {
+      if (this.isKept) await this.#writeOutbox(next, need === "room");
+    } catch (error) {
+      // Whoever adds an edit hears of it, and nothing else is wrong.
+      if (need !== "room") show(error);
+      if (need) throw error;
+    }
+    this.outbox = next;
+    this.#parts.onChange();
   }
 
   saveCopyWhenQuiet(): void {
@@ -119,25 +139,29 @@ export class KeptList {
     if (this.isKept) this.#quiet = setTimeout(() => void this.saveCopy(), quietMs);
   }
 
-  /** A copy that is too large, or that the storage refuses, is not kept. Neither is one that could not be continued. */
+  /**
+   * A copy that is too large is not kept. Neither is one that could not be continued. If the storage refuses the copy, the
+   * earlier one goes, too: the list can be read again from the service, and the edits may need its room.
+   */
   async saveCopy(): Promise<void> {
     clearTimeout(this.#quiet);
+    const { mirror, storage } = this.#parts;
     await this.#exclusive(async () => {
-      // The token must not pass an event that has shown an edit to be stored, before the outbox knows it too.
-      if (!this.isKept || this.#isBehind) return;
-      const { copy } = this.#parts.mirror;
-      const text = parseToken(copy.token ?? "") && JSON.stringify({ format, ...copy });
+      if (!this.isKept) return;
+      // The token must not pass an event that has shown an edit to be stored, before the outbox on the device knows it,
+      // too. An earlier attempt to write that may have failed.
+      await this.#writeOutbox(this.outbox);
+      const text = parseToken(mirror.token ?? "") && JSON.stringify({ format, ...mirror.copy });
       try {
-        if (text && fitsInto(this.#bytesMax, text))
-          return void (await this.#parts.storage?.setItem(this.#keys.copy, text));
-      } catch {
-        // The storage is full. The list can be read again from the service.
+        if (text && utf8Length(text) <= this.#bytesMax) await storage?.setItem(this.#keys.copy, text);
+        else await storage?.removeItem(this.#keys.copy);
+      } catch (error) {
+        await storage?.removeItem(this.#keys.copy);
+        throw error;
       }
-      await this.#parts.storage?.removeItem(this.#keys.copy);
-    }).catch((error: unknown) => {
-      this.error = error;
-      this.#parts.onChange();
-    });
+      // Now the device has everything.
+      this.#show(undefined);
+    }).catch((error: unknown) => this.#show(error));
   }
 
   async forget(): Promise<void> {
@@ -146,7 +170,6 @@ export class KeptList {
         throw new Error("This instance keeps nothing on the device. Call forget() where status.kept is true.");
       for (const key of Object.values(this.#keys)) await this.#parts.storage?.removeItem(key);
       this.#state = "kept";
-      this.#isBehind = false;
       this.outbox = [];
       this.error = undefined;
       this.#parts.mirror.startFrom(undefined);
@@ -162,8 +185,10 @@ export class KeptList {
     });
   }
 
-  get #bytesMax(): number {
-    return this.#parts.bytesMax ?? usualBytesMax;
+  #show(error: unknown): void {
+    if (this.error === error) return;
+    this.error = error;
+    this.#parts.onChange();
   }
 
   #exclusive(work: () => Promise<void>): Promise<void> {
@@ -174,8 +199,8 @@ export class KeptList {
 
   /** Throws if the outbox must fit and is too large, or if the storage refuses it. */
   async #writeOutbox(outbox: Outbox, mustFit = false): Promise<void> {
-    const text = `{"format":${format},"edits":[${outbox.map(textOf).join()}]}`;
-    if (mustFit && !fitsInto(this.#bytesMax, text))
+    const text = JSON.stringify({ format, edits: outbox });
+    if (mustFit && utf8Length(text) > this.#bytesMax)
       throw new RangeError(`The edits that wait would take more than ${this.#bytesMax} bytes on this device.`);
     if (outbox.length === 0) await this.#parts.storage?.removeItem(this.#keys.outbox);
     else await this.#parts.storage?.setItem(this.#keys.outbox, text);
@@ -204,11 +229,5 @@ export class KeptList {
   }
 }
 
-/** The texts of the edits. An edit never changes, and those that wait are written again with every new one. */
-const texts = new WeakMap<Edit, string>();
-
-function textOf(edit: Edit): string {
-  const text = texts.get(edit) ?? JSON.stringify(edit);
-  texts.set(edit, text);
-  return text;
-}
+const isDone = () => true;
+const isNotDone = () => false;

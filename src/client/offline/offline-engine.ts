@@ -5,8 +5,8 @@
 // Why: docs/decisions/0081-offline-lists.md
 
 import { Follower } from "../live/follower.ts";
-import type { ListStatus, LiveListOptions } from "../live/live-list.ts";
-import { type Entry, Mirror } from "../live/mirror.ts";
+import type { LiveListOptions } from "../live/live-list.ts";
+import { Mirror } from "../live/mirror.ts";
 import { Publisher } from "../live/publisher.ts";
 import type { ListChange } from "../live/watch.ts";
 import type { TodoClient } from "../todo-client.ts";
@@ -16,7 +16,6 @@ import {
   type Conflict,
   conflictOf,
   decided,
-  emptySnapshot,
   type OfflineSnapshot,
   OfflineView,
   type Resolution,
@@ -31,7 +30,7 @@ export interface OfflineListOptions<Item> extends LiveListOptions {
   readonly storage?: OfflineStorage | (() => OfflineStorage) | undefined;
   /**
    * Whose list it is. Lists of two names never meet. Default: the user of fixed credentials. If the client's credentials
-   * are a function, the name is required.
+   * are a function, or it has a token, the name is required.
    */
   readonly name?: string | undefined;
   /** Resolves a conflict. If it returns undefined, the edit waits for `resolve`. */
@@ -78,29 +77,21 @@ export class OfflineEngine<Item> {
     () => this.#connect(),
     () => this.#draw(),
   );
-  /** The list without edits, as the snapshot shows it. The user has not seen anything newer. */
-  #seen: { readonly items: readonly Entry<Item>[]; readonly status: ListStatus } = {
-    items: [],
-    status: emptySnapshot.status,
-  };
   /** The conflicts that the app's `onConflict` has been asked about. */
   readonly #asked = new WeakSet<Edit>();
   readonly #end = new AbortController();
   #isStarted = false;
-  #syncs = 0;
+  /** Each call of `sync` that is under way looks here whether it is done. */
+  readonly #syncs = new Set<() => void>();
   #release = () => {};
   #lock: Promise<unknown> | undefined;
 
-  /**
-   * If the storage could not be opened, there is an error instead of it. `before` is an engine of the same list that is
-   * closed: it may still be writing.
-   */
+  /** `before` is an engine of the same list that is closed: it may still be writing. */
   constructor(
     client: TodoClient<Item>,
     options: OfflineListOptions<Item>,
     key: string,
     storage: OfflineStorage | undefined,
-    error: unknown,
     before: OfflineEngine<Item> | undefined,
   ) {
     const { requester } = client;
@@ -116,7 +107,7 @@ export class OfflineEngine<Item> {
       onStatus: () => this.#connectionChanged(),
       onHidden: () => void this.#kept.saveCopy(),
     });
-    this.#kept = new KeptList({ mirror: this.#mirror, key, storage, error, bytesMax: options.bytesMax, onChange });
+    this.#kept = new KeptList({ mirror: this.#mirror, key, storage, bytesMax: options.bytesMax, onChange });
     const { signal } = this.#end;
     const parts = { mirror: this.#mirror, follower: this.#follower, kept: this.#kept };
     this.#sender = new EditSender({ requester, ...parts, signal, onChange });
@@ -128,11 +119,7 @@ export class OfflineEngine<Item> {
   }
 
   getSnapshot(): OfflineSnapshot<Item> {
-    const { items, status } = this.#seen;
-    const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
-    const { isKept: kept, error: storageError, outbox } = this.#kept;
-    const shown = { ...status, needsCredentials, kept, storageError };
-    return this.#view.draw(items, outbox, shown, (edit) => this.#sender.isForeign(edit));
+    return this.#view.snapshot;
   }
 
   /**
@@ -141,9 +128,10 @@ export class OfflineEngine<Item> {
    */
   async edit(id: string, make: (base: string | undefined) => Omit<UserEdit, "id"> | undefined): Promise<void> {
     await this.ready;
-    if (this.#follower.status.readOnly) throw new Error("The service is read-only: it stores no edits.");
+    if (this.#follower.connected?.readOnly) throw new Error("The service is read-only: it stores no edits.");
+    if (this.#follower.status.readOnly) this.#follower.doubt();
     const change = (outbox: Outbox) => {
-      const seen = this.#seen.items.find((entry) => entry.id === id);
+      const seen = this.#view.seen.find((entry) => entry.id === id);
       const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
       if (!edit) return outbox;
       return withEdit(outbox, { ...edit, id, epoch: this.#mirror.epoch, number: this.#kept.nextNumber() }, seen);
@@ -166,37 +154,38 @@ export class OfflineEngine<Item> {
   }
 
   /** Tries again now. With an ID, sends the refused edits of this item again. */
-  retry(id?: string): void {
-    const isRefused = (edit: Edit) => edit.id === id && edit.problem !== undefined;
-    if (id !== undefined)
-      void this.#kept
-        .commit((outbox) => outbox.map((edit) => (isRefused(edit) ? { ...edit, problem: undefined } : edit)))
-        .then(() => this.#sender.send());
+  async retry(id?: string): Promise<void> {
     this.#sender.retry();
+    this.#follower.doubt();
     this.#follower.reconnect();
     this.#changed();
+    if (id === undefined) return;
+    await this.commit((outbox) => {
+      if (!outbox.some((edit) => edit.id === id)) throw new RangeError(`No edit of the item ${id} waits.`);
+      return outbox.map((edit) => (edit.id === id ? { ...edit, problem: undefined } : edit));
+    });
   }
 
   /** Connects, sends what can be sent, and ends. Throws if the service cannot be reached. */
   async sync(): Promise<void> {
     await this.ready;
-    let unsubscribe = () => {};
-    this.#syncs++;
     this.#follower.reconnect();
+    let check = () => {};
     try {
       await new Promise<void>((resolve, reject) => {
-        const check = () => {
+        check = () => {
           const { connection } = this.#follower.status;
           if (this.#end.signal.aborted) reject(new Error("This list is closed."));
           else if ("error" in connection) reject(connection.error);
           else if (this.#follower.connected && this.#sender.isIdle) resolve();
         };
-        unsubscribe = this.subscribe(check);
+        this.#syncs.add(check);
+        this.#connect();
         check();
       });
     } finally {
-      this.#syncs--;
-      unsubscribe();
+      this.#syncs.delete(check);
+      this.#changed();
       await this.#kept.saveCopy();
     }
   }
@@ -233,6 +222,7 @@ export class OfflineEngine<Item> {
     this.#connect();
     this.#publisher.publishSoon();
     void this.#sender.send(true);
+    for (const check of [...this.#syncs]) check();
   }
 
   /** Something about the outbox has changed: opens or closes the connection, and shows the change at once. */
@@ -240,19 +230,26 @@ export class OfflineEngine<Item> {
     for (const edit of this.#kept.outbox) if (edit.theirs) void this.#ask(edit);
     this.#connect();
     this.#publisher.publish();
+    for (const check of [...this.#syncs]) check();
   }
 
   /** Is connected while somebody subscribes or waits for `sync`, and while there is something to send. */
   #connect(): void {
     // Until the outbox is there, nothing may be received that shows an edit to be stored.
     const isOpen = this.#isStarted && !this.#end.signal.aborted;
-    const isNeeded = this.#syncs > 0 || this.#sender.first !== undefined;
+    const isNeeded = this.#syncs.size > 0 || this.#sender.first !== undefined;
     this.#follower.follow(isOpen && this.#publisher.hasSubscribers, isOpen && isNeeded);
   }
 
-  #draw(): void {
+  #draw(): boolean {
+    const before = this.#view.snapshot;
     const { items, isLoaded: loaded } = this.#mirror;
-    this.#seen = { items, status: { ...this.#follower.status, loaded } };
+    const { isKept: kept, error: storageError, outbox } = this.#kept;
+    const { status } = this.#follower;
+    const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
+    const shown = { ...status, loaded, needsCredentials, kept, storageError };
+    this.#view.draw(items, outbox, shown, (edit) => this.#sender.isForeign(edit));
+    return this.#view.snapshot !== before;
   }
 
   /** Asks the app about a conflict, once. Until it has decided, or if it does not know or fails, the edit waits. */

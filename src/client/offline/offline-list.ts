@@ -1,9 +1,9 @@
 // A list that works offline: edits are safe on the device at once, and are sent when the service can be reached. The
 // same list may be open in several tabs. Then one of them keeps it, and the edits of the others wait in memory.
 
-import { withId } from "../../items/todo-item.ts";
+import { isItemId } from "../../items/todo-item.ts";
 import type { NewItem } from "../codecs.ts";
-import { idIn, readObject } from "../item-text.ts";
+import { identified } from "../item-text.ts";
 import type { TodoClient } from "../todo-client.ts";
 import type { OfflineStorage } from "./kept-list.ts";
 import { OfflineEngine, type OfflineListOptions } from "./offline-engine.ts";
@@ -15,8 +15,7 @@ import { replaced } from "./outbox.ts";
  * the engine of the first one, with its client and its options. Two copies of this package share them, too.
  */
 const registry = Symbol.for("todoitems-client/offline-engines");
-const engines: WeakMap<OfflineStorage, Map<string, OfflineEngine<never>>> = Reflect.get(globalThis, registry) ??
-new WeakMap();
+const engines: WeakMap<object, Map<string, OfflineEngine<never>>> = Reflect.get(globalThis, registry) ?? new WeakMap();
 Reflect.set(globalThis, registry, engines);
 
 export class OfflineList<Item> {
@@ -52,11 +51,10 @@ export class OfflineList<Item> {
    */
   async add(item: NewItem<Item>): Promise<string> {
     const { codec, newId } = this.#client.requester.options;
-    const object = readObject(codec.stringify(item));
-    const given = idIn(object);
-    const id = given ?? newId();
-    const mine = given === undefined ? withId(object, id) : object.text;
-    await this.#open().edit(id.toLowerCase(), () => ({ kind: "add", mine, isOwnId: given === undefined }));
+    const { text: mine, id, isOwnId } = identified(codec.stringify(item), newId);
+    // The service would refuse it, but perhaps much later.
+    if (!isItemId(id)) throw new TypeError(`The ID of an item is a UUID: ${id} is not one.`);
+    await this.#open().edit(id.toLowerCase(), () => ({ kind: "add", mine, isOwnId }));
     return id.toLowerCase();
   }
 
@@ -94,10 +92,10 @@ export class OfflineList<Item> {
 
   /**
    * Tries again now: after a sign-in, or when the app comes to the foreground. With an ID, also sends the edits of this
-   * item again that the service has refused.
+   * item again that the service has refused. Rejects if no edit of it waits.
    */
-  retry(id?: string): void {
-    this.#open().retry(id?.toLowerCase());
+  async retry(id?: string): Promise<void> {
+    await this.#open().retry(id?.toLowerCase());
   }
 
   /** Sends what can be sent and fetches what has changed, once. For a background task, without a subscriber. */
@@ -126,34 +124,34 @@ export class OfflineList<Item> {
   #open(): OfflineEngine<Item> {
     if (this.#isClosed) throw new Error("This list is closed.");
     if (this.#engine) return this.#engine;
-    const { storage: given } = this.#options;
-    let storage: OfflineStorage | undefined;
-    let failure: unknown;
-    try {
-      storage = typeof given === "function" ? given() : given;
-    } catch (error) {
-      // A browser may forbid storage.
-      failure = error;
-    }
-    if (storage) {
-      this.#siblings = engines.get(storage) ?? this.#siblings;
-      engines.set(storage, this.#siblings);
-    }
+    let { storage } = this.#options;
+    if (typeof storage === "function") storage = opened(storage);
+    // Without storage, nothing is shared.
+    this.#siblings = engines.get(storage ?? this) ?? this.#siblings;
+    engines.set(storage ?? this, this.#siblings);
     const shared = this.#siblings.get(this.#key) as OfflineEngine<Item> | undefined;
     this.#engine =
-      shared && !shared.closed
-        ? shared
-        : new OfflineEngine(this.#client, this.#options, this.#key, storage, failure, shared);
+      shared && !shared.closed ? shared : new OfflineEngine(this.#client, this.#options, this.#key, storage, shared);
     this.#engine.uses++;
     this.#siblings.set(this.#key, this.#engine as unknown as OfflineEngine<never>);
     return this.#engine;
   }
 }
 
+/** A browser may forbid storage. Then there is one that can neither be read nor written. */
+function opened(open: () => OfflineStorage): OfflineStorage {
+  try {
+    return open();
+  } catch (error) {
+    const refuse = () => Promise.reject(error);
+    return { getItem: refuse, setItem: refuse, removeItem: refuse };
+  }
+}
+
 function nameOf<Item>({ requester }: TodoClient<Item>, { name }: OfflineListOptions<Item>): string {
-  const { credentials } = requester.options;
+  const { credentials, token } = requester.options;
   if (name !== undefined) return name;
-  if (typeof credentials === "function")
+  if (token || typeof credentials === "function")
     throw new TypeError("The client's credentials are a function. Say whose list this is, with the option name.");
   return credentials?.username ?? "";
 }

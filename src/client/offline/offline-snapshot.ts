@@ -2,7 +2,7 @@
 // until something about them changes, so that user interfaces can compare them with `===`.
 
 import type { ItemCodec } from "../codecs.ts";
-import { idOf, sameId, withEdits } from "../item-text.ts";
+import { withEdits } from "../item-text.ts";
 import { firstStatus } from "../live/follower.ts";
 import type { ListStatus } from "../live/live-list.ts";
 import { type Entry, unchanged } from "../live/mirror.ts";
@@ -46,7 +46,7 @@ export interface PendingEdit<Item> {
 export interface OfflineStatus extends ListStatus {
   /** True if edits and the list survive a restart of the app, because this instance keeps them on the device. */
   readonly kept: boolean;
-  /** Why something could not be read from or written to the device. */
+  /** Why something could not be read from or written to the device. Undefined once the device has everything. */
   readonly storageError: unknown;
 }
 
@@ -62,44 +62,32 @@ export const emptySnapshot: OfflineSnapshot<never> = {
   status: { ...firstStatus, loaded: false, kept: false, storageError: undefined },
 };
 
-/** An item as the snapshot shows it, with its text. */
-interface Shown<Item> {
-  readonly text: string;
-  readonly entry: OfflineItem<Item>;
-}
-
 export class OfflineView<Item> {
   readonly #codec: ItemCodec<Item>;
-  #shown = new Map<string, Shown<Item>>();
+  /** The items of the snapshot with their texts, by ID. */
+  #shown = new Map<string, { readonly text: string; readonly entry: OfflineItem<Item> }>();
   readonly #pending = new WeakMap<Edit, PendingEdit<Item>>();
-  #snapshot: OfflineSnapshot<Item> = emptySnapshot;
-  /** What the items of the snapshot are made of. */
-  #drawn: { readonly items: readonly Entry<Item>[]; readonly outbox: Outbox } | undefined;
+  /** The same object until something changes. */
+  snapshot: OfflineSnapshot<Item> = emptySnapshot;
+  /** The items of the snapshot without the edits. The user has not seen anything newer. */
+  seen: readonly Entry<Item>[] = [];
 
   constructor(codec: ItemCodec<Item>) {
     this.#codec = codec;
   }
 
-  /** Returns the same object until something changes. */
-  draw(
-    items: readonly Entry<Item>[],
-    outbox: Outbox,
-    status: OfflineStatus,
-    isForeign: (edit: Edit) => boolean,
-  ): OfflineSnapshot<Item> {
-    const before = this.#snapshot;
+  draw(items: readonly Entry<Item>[], outbox: Outbox, status: OfflineStatus, isForeign: (edit: Edit) => boolean): void {
+    const before = this.snapshot;
     const pending = outbox.map((edit) => this.#pendingOf(edit, isForeign(edit)));
-    this.#snapshot = unchanged(before, {
+    this.seen = items;
+    this.snapshot = unchanged(before, {
       items: unchanged(before.items, this.#items(items, outbox)),
       pending: unchanged(before.pending, pending),
       status: unchanged(before.status, status),
     });
-    return this.#snapshot;
   }
 
   #items(items: readonly Entry<Item>[], outbox: Outbox): readonly OfflineItem<Item>[] {
-    if (this.#drawn?.items === items && this.#drawn.outbox === outbox) return this.#snapshot.items;
-    this.#drawn = { items, outbox };
     const edited = new Set(outbox.map(({ id }) => id));
     const shown = Array.from(overlaid(items, outbox), ([id, text]) => {
       const before = this.#shown.get(id);
@@ -151,7 +139,5 @@ export function edited<Item>(original: string, edit: (item: Item) => Item, codec
   const made = edit(seen);
   if (typeof Reflect.get(Object(made), "then") === "function")
     throw new TypeError("The function must return the edited item, not a promise of it.");
-  const now = codec.stringify(made);
-  if (!sameId(idOf(now), idOf(original) ?? "")) throw new TypeError("An edited item must keep its ID.");
-  return withEdits(original, was, now);
+  return withEdits(original, was, codec.stringify(made));
 }

@@ -3,6 +3,7 @@
 
 import { mergeFields, sameFields } from "../../items/field-merge.ts";
 import { parseToken } from "../../items/token.ts";
+import type { HttpError } from "../errors.ts";
 import type { ItemState } from "../live/mirror.ts";
 import type { ListChange } from "../live/watch.ts";
 
@@ -30,11 +31,7 @@ export interface Edit {
   readonly theirs?: ItemState | undefined;
 }
 
-export interface EditProblem {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly detail: string;
-}
+export type EditProblem = Pick<HttpError, "status" | "code" | "detail">;
 
 export type Outbox = readonly Edit[];
 
