@@ -7,11 +7,13 @@ import type { CodeSample } from "../description/code-samples.ts";
 import type { PageSettings } from "./page-settings.ts";
 
 /** `address` ends with a slash. */
-export function appSamples(address: string, { form, auth }: Pick<PageSettings, "form" | "auth">): CodeSample[] {
-  const needed = [
-    ...(form === "a" ? ['form: "a"'] : []),
-    ...(auth === "off" ? [] : ['credentials: { username: "NAME", password: "PASSWORD" }']),
-  ];
+export function appSamples(
+  address: string,
+  settings: Pick<PageSettings, "form" | "auth" | "tokensOnly">,
+): CodeSample[] {
+  const { form, auth, tokensOnly } = settings;
+  const signIn = tokensOnly ? 'token: () => "TOKEN"' : 'credentials: { username: "NAME", password: "PASSWORD" }';
+  const needed = [...(form === "a" ? ['form: "a"'] : []), ...(auth === "off" ? [] : [signIn])];
   const here = (code: string) =>
     code.replace(/new TodoClient\("[^"]*"(?:, \{ (\w+) \})?\)/, (_, option: string | undefined) => {
       const options = [...(option === undefined ? [] : [option]), ...needed].join(", ");

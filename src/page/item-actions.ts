@@ -16,6 +16,8 @@ export interface Notice {
   readonly kind: "done" | "problem";
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void };
+  /** The item that this message is about. The message goes when the user edits the item again. */
+  readonly id?: string;
   /** The items that this message says are deleted. */
   readonly removed?: readonly ShownItem[];
 }
@@ -27,6 +29,8 @@ export class ItemActions {
   readonly #list: OfflineList<string>;
   readonly #fieldNames: FieldNames;
   readonly #notify: Notify;
+  /** Takes back what the user has done last. */
+  #takeBack: (() => void) | undefined;
 
   constructor(list: OfflineList<string>, fieldNames: FieldNames, notify: Notify) {
     this.#list = list;
@@ -37,11 +41,8 @@ export class ItemActions {
   /** Returns the ID of the last new item. Undefined if it could not be added. */
   async add(entries: readonly NewEntry[]): Promise<string | undefined> {
     const like = this.#list.getSnapshot().items.at(-1)?.item;
-    let id: string | undefined;
-    await this.attempt(async () => {
-      for (const entry of entries) id = await this.#list.add(newItem(entry, like, this.#fieldNames));
-    });
-    return id;
+    const ids = await this.#all(entries, (entry) => this.#list.add(newItem(entry, like, this.#fieldNames)));
+    return ids.at(-1)?.result;
   }
 
   async setDone({ id, view }: ShownItem, done: boolean): Promise<void> {
@@ -51,28 +52,37 @@ export class ItemActions {
       );
     if (!(await mark(done)) || !done) return;
     const text = `${quoted(view.name)} is done`;
-    this.#notify(() => ({ kind: "done", text, action: { label: "Undo", run: () => void mark(false) } }));
+    this.#notify(() => ({ kind: "done", id, text, action: this.#undoing(() => void mark(false)) }));
   }
 
   /** Saves what the user has typed. If somebody has deleted the item, creates it again from `seen`, its last text. */
   save(id: string, edits: FormEdits, seen: string): Promise<boolean> {
     const isThere = this.#list.getSnapshot().items.some((item) => item.id === id);
+    this.edits(id);
     return this.attempt(() =>
       isThere ? this.#list.change(id, (json) => edited(json, edits)) : this.#list.add(edited(seen, edits)),
     );
   }
 
+  /** The user edits this item: what a message says about it is no longer true, or no longer of interest. */
+  edits(id: string): void {
+    this.#notify((shown) => (shown?.id === id ? undefined : shown));
+  }
+
   async remove(...items: readonly ShownItem[]): Promise<void> {
-    const removed: ShownItem[] = [];
-    await this.attempt(async () => {
-      for (const item of items) {
-        await this.#list.remove(item.id);
-        removed.push(item);
-      }
-    });
+    const removed = (await this.#all(items, ({ id }) => this.#list.remove(id))).map(({ of }) => of);
     // Undo brings back everything that was deleted since the message appeared.
     if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
   }
+
+  /** Takes back the last deletion or tick, once, also if its message is gone. */
+  readonly undo = (): void => {
+    const takeBack = this.#takeBack;
+    if (!takeBack) return;
+    this.#takeBack = undefined;
+    this.#notify(() => undefined);
+    takeBack();
+  };
 
   /** Shows a message if an action fails. Returns whether it succeeded. */
   async attempt(action: () => Promise<unknown>): Promise<boolean> {
@@ -85,15 +95,31 @@ export class ItemActions {
     }
   }
 
+  /** Does this for all of them at once, because the list then keeps all edits with one write. Returns those that succeeded. */
+  async #all<Of, Result>(
+    those: readonly Of[],
+    action: (one: Of) => Promise<Result>,
+  ): Promise<{ readonly of: Of; readonly result: Result }[]> {
+    const done: { readonly of: Of; readonly result: Result }[] = [];
+    const attempts = those.map(async (of) => done.push({ of, result: await action(of) }));
+    await this.attempt(async () => {
+      const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === "rejected");
+      if (failed?.status === "rejected") throw failed.reason;
+    });
+    return done;
+  }
+
   #removal(removed: readonly ShownItem[]): Notice {
     const [first] = removed;
     const what =
       first && removed.length === 1 ? quoted(first.view.name) : `${removed.length.toLocaleString("en")} items`;
-    const run = () =>
-      void this.attempt(async () => {
-        for (const { json } of removed) await this.#list.add(json);
-      });
-    return { kind: "done", text: `Deleted ${what}`, action: { label: "Undo", run }, removed };
+    const run = () => void this.#all(removed, ({ json }) => this.#list.add(json));
+    return { kind: "done", text: `Deleted ${what}`, action: this.#undoing(run), removed };
+  }
+
+  #undoing(takeBack: () => void): NonNullable<Notice["action"]> {
+    this.#takeBack = takeBack;
+    return { label: "Undo", run: this.undo };
   }
 }
 

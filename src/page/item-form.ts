@@ -11,7 +11,7 @@ import { labelOf } from "./item-view.ts";
 import { missingNames } from "./new-item.ts";
 
 /** `lines` is text of several lines. `json` is a list or an object. */
-type FieldKind = "text" | "lines" | "number" | "tick" | "date" | "json";
+export type FieldKind = "text" | "lines" | "number" | "tick" | "date" | "json";
 
 export interface FormField {
   /** The exact name of the field. */
@@ -24,16 +24,43 @@ export interface FormField {
   readonly json: string | undefined;
 }
 
-/** What the user has typed, by the exact name of the field. */
-export type FormEdits = ReadonlyMap<string, string>;
+/** What the user has done to a field. */
+export interface FieldEdit {
+  /** Undefined if the user has removed the field. */
+  readonly typed: string | undefined;
+  /** What a field is that the item lacks. */
+  readonly kind: FieldKind;
+}
 
-/** The name comes first, then the notes and the done mark, then all other fields in the order of the item. */
-export function formFields(item: string): FormField[] {
+/** By the exact name of the field. */
+export type FormEdits = ReadonlyMap<string, FieldEdit>;
+
+/**
+ * The name comes first, then the notes and the done mark, then all other fields in the order of the item, and at the end
+ * the fields that the user has added. Those that the user has removed are there, too.
+ */
+export function formFields(item: string, edits: FormEdits = new Map()): FormField[] {
   const object = scanObject(item);
   const known = (["name", "notes", "done"] as const).map((field) => knownField(object, field));
   const shown = new Set(known.map(({ name }) => name));
   const others = [...object.toMap()].filter(([name]) => !shown.has(name) && !isIdName(name));
-  return [...known, ...others.map(([name, json]) => formField(name, json, kindOf(json)))];
+  const fields = [...known, ...others.map(([name, json]) => formField(name, json, kindOf(json)))];
+  const added = [...edits].filter(([name]) => !fields.some((field) => field.name === name));
+  return [...fields, ...added.map(([name, { kind }]) => formField(name, undefined, kind))];
+}
+
+/** Whether the edits change this field. */
+export function isChanged({ name, value, json }: FormField, edits: FormEdits): boolean {
+  const edit = edits.get(name);
+  return edit !== undefined && (edit.typed === undefined ? json !== undefined : edit.typed !== value);
+}
+
+/** Why the user cannot add a field with this name. Undefined if that is possible. */
+export function nameProblem(name: string, fields: readonly FormField[]): string | undefined {
+  const key = name.toLowerCase();
+  if (key === "") return "A field needs a name.";
+  if (isIdName(name) || fields.some((field) => field.name.toLowerCase() === key)) return "The item has this field.";
+  return undefined;
 }
 
 /** The item with the edits, or the name of the first field whose text cannot be saved, and the reason. */
@@ -42,9 +69,13 @@ export function withFormEdits(
   edits: FormEdits,
 ): { readonly json: string } | { readonly name: string; readonly problem: string } {
   let json = item;
-  for (const field of formFields(item)) {
-    const typed = edits.get(field.name);
-    if (typed === undefined || typed === field.value) continue;
+  for (const field of formFields(item, edits)) {
+    if (!isChanged(field, edits)) continue;
+    const typed = edits.get(field.name)?.typed;
+    if (typed === undefined) {
+      json = withoutField(json, field.name);
+      continue;
+    }
     const value = typedJson(field, typed);
     if (value === undefined) return { name: field.name, problem: problems[field.kind] ?? "This cannot be saved." };
     const object = scanObject(json);
@@ -53,6 +84,13 @@ export function withFormEdits(
     json = object.withField(member, field.name, value);
   }
   return { json };
+}
+
+/** All other fields keep their places and their exact texts. */
+function withoutField(item: string, removed: string): string {
+  const object = scanObject(item);
+  const rest = object.members.filter((member) => object.name(member) !== removed);
+  return `{${rest.map(({ nameStart, valueEnd }) => object.text.slice(nameStart, valueEnd)).join(",")}}`;
 }
 
 const problems: { readonly [Kind in FieldKind]?: string } = {

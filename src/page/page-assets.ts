@@ -22,6 +22,7 @@ const style = { extension: "css", mediaType: "text/css; charset=utf-8" };
 export const iconSizes = [192, 512] as const;
 const sources: readonly Source[] = [
   { name: "script", source: "main.tsx", ...script },
+  { name: "service-worker", source: "service-worker.ts", ...script },
   { name: "samples", source: "samples.ts", ...script },
   { name: "style", source: "page.css", ...style },
   { name: "reference-script", source: "reference/start.tsx", ...script },

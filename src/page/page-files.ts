@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { iconSizes, pageAsset, pageAssets } from "./page-assets.ts";
 import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
-import { authorityPath, manifestPath, type PageSettings, referencePath } from "./page-settings.ts";
+import { authorityPath, manifestPath, type PageSettings, referencePath, workerPath } from "./page-settings.ts";
 
 export interface PageFile {
   readonly mediaType: string;
@@ -16,11 +16,14 @@ export interface PageFile {
   readonly immutable: boolean;
 }
 
-const documents: readonly string[] = ["/", `/${referencePath}`, `/${manifestPath}`];
+const documents: readonly string[] = ["/", `/${referencePath}`, `/${manifestPath}`, `/${workerPath}`];
+
+/** The page of a named list is served with or without a slash at the end of its address. */
+const roots = ["", "../", "../../"];
 
 export interface PageOptions {
   /** Known once the service listens. Until then, requests for the page wait. */
-  readonly settings: Promise<PageSettings>;
+  readonly settings: Promise<Omit<PageSettings, "root">>;
   /**
    * Returns the path of the PEM file with the certificate of the development authority. Undefined if this service does
    * not use a development certificate.
@@ -38,16 +41,18 @@ export class PageFiles {
     this.#options = options;
   }
 
-  async find(path: string): Promise<PageFile | undefined> {
+  /** If there is a `pageDepth`, finds the page of a list, which is this many folders below the service's own address. */
+  async find(path: string, pageDepth?: number): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
     if (path === "/favicon.ico") {
       this.#favicon ??= favicon();
       return this.#favicon;
     }
-    if (!documents.includes(path) && !path.startsWith("/assets/")) return undefined;
+    const key = pageDepth === undefined ? path : `/${"../".repeat(pageDepth)}`;
+    if (pageDepth === undefined && !documents.includes(path) && !path.startsWith("/assets/")) return undefined;
     this.#made ??= this.#make();
-    return (await this.#made).get(path);
+    return (await this.#made).get(key);
   }
 
   /** Reads the authority's certificate again on every request, because it may have been renewed. */
@@ -63,8 +68,11 @@ export class PageFiles {
       assets.map(({ name, extension, bytes }) => [name, `assets/${name}-${hash(bytes)}.${extension}`] as const),
     );
     const files = new Map<string, PageFile>();
-    for (const { name, mediaType, bytes } of assets)
-      files.set(`/${paths.get(name)}`, { mediaType, bytes, immutable: true });
+    for (const { name, mediaType, bytes } of assets) {
+      // A service worker always has the same address, and controls what is below it.
+      const isWorker = name === "service-worker";
+      files.set(`/${isWorker ? workerPath : paths.get(name)}`, { mediaType, bytes, immutable: !isWorker });
+    }
     const pathOf = (name: string) => paths.get(name) ?? "";
     const text = (mediaType: string, content: string): PageFile => ({
       mediaType,
@@ -72,7 +80,9 @@ export class PageFiles {
       immutable: false,
     });
     files.set(`/${manifestPath}`, text("application/manifest+json", manifest(pathOf)));
-    files.set("/", text("text/html; charset=utf-8", pageHtml(pathOf, await this.#options.settings)));
+    const settings = await this.#options.settings;
+    for (const root of roots)
+      files.set(`/${root}`, text("text/html; charset=utf-8", pageHtml(pathOf, { ...settings, root })));
     files.set(`/${referencePath}`, text("text/html; charset=utf-8", referenceHtml(pathOf)));
     return files;
   }
@@ -84,10 +94,7 @@ async function favicon(): Promise<PageFile> {
   return { mediaType, bytes, immutable: false };
 }
 
-/**
- * Lets browsers install the page like an app. There is no service worker. Many projects use the same local address, one
- * after the other, and our service worker would answer the requests for the next project.
- */
+/** Lets browsers install the page like an app. */
 function manifest(path: AssetPath): string {
   return JSON.stringify({
     name: "todoitems",

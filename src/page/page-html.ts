@@ -8,17 +8,20 @@ export type AssetPath = (name: string) => string;
 /** The colours behind the page, as in page.css. */
 export const themeColours = { light: "#f5f4f0", dark: "#141618" };
 
-export function pageHtml(path: AssetPath, settings: PageSettings): string {
+/** `asset` returns a path that is relative to the service's own address. */
+export function pageHtml(asset: AssetPath, settings: PageSettings): string {
+  const { root } = settings;
+  const path = (name: string) => root + asset(name);
   return html(
     `<meta name="description" content="The to-do items of this service, live.">
 <meta name="${settingsMetaName}" content="${escapeAttribute(JSON.stringify(settings))}">
 <title>todoitems</title>
 ${icon(path)}
 <link rel="apple-touch-icon" href="${path("icon-192")}">
-<link rel="manifest" href="${manifestPath}">
+<link rel="manifest" href="${root}${manifestPath}">
 <link rel="stylesheet" href="${path("style")}">
-<script type="module" src="${path("script")}" data-samples="${path("samples")}"></script>`,
-    `<div id="page"><noscript><p>This page needs JavaScript. The items are also at <a href="${listPath}">${listPath}</a>.</p></noscript></div>`,
+<script type="module" src="${path("script")}" data-samples="${asset("samples")}"></script>`,
+    `<div id="page"><noscript><p>This page needs JavaScript. The items are also at ${listPath}, below this address.</p></noscript></div>`,
   );
 }
 

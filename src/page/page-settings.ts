@@ -10,6 +10,8 @@ export interface PageSettings {
   readonly form: "a" | "b";
   /** Which operations need credentials. */
   readonly auth: "off" | "writes" | "all";
+  /** True if the service takes tokens only, which the page cannot get. */
+  readonly tokensOnly: boolean;
   /** True if the service uses a development certificate. Its authority's certificate can then be downloaded. */
   readonly hasAuthority: boolean;
   /** The ports on which the service itself listens. A proxy in front of the service may use other ports. */
@@ -17,15 +19,29 @@ export interface PageSettings {
   readonly httpsPort: number | undefined;
   /** True if other machines can reach the service, because it listens on an address of the network. */
   readonly isOnNetwork: boolean;
+  /** True if the service has more lists than the one at its own address. */
+  readonly hasLists: boolean;
+  /**
+   * The service's own address, with a slash at the end. In the page's head it is relative: empty, or some `../` if this
+   * is the page of a named list.
+   */
+  readonly root: string;
 }
 
 /** The name of the meta element that contains the settings. */
 export const settingsMetaName = "settings";
 
-// These addresses are relative to the page's address, because a proxy may serve the page under any path.
+// These addresses are relative to the list's address, because a proxy may serve the page under any path.
 export const listPath = "api/todoitems/";
 export const feedPath = "changes";
+
+// These are relative to the service's own address.
+export const listsPath = "lists";
 export const apiDescriptionPath = "openapi.yaml";
 export const manifestPath = "manifest.webmanifest";
+export const workerPath = "service-worker.js";
 export const referencePath = "docs";
 export const authorityPath = "certificate-authority.crt";
+
+/** The header of our pages. By it, the service worker knows them from those of somebody else at the same address. */
+export const pageHeader = "Todoitems-Page";

@@ -24,9 +24,9 @@ export function badgeOf({ connection, needsCredentials }: OfflineStatus): Badge 
   return { kind: "busy", text: "Connecting" };
 }
 
-/** The most important thing to say. Undefined if all is well. */
-export function statusLine({ pending, status }: OfflineSnapshot<string>): StatusLine | undefined {
-  const { connection, needsCredentials } = status;
+/** The most important thing to say. Undefined if all is well. `isKept`: unsent edits survive a reload. */
+export function statusLine({ pending, status }: OfflineSnapshot<string>, isKept: boolean): StatusLine | undefined {
+  const { connection, needsCredentials, storageError } = status;
   const count = pending.length;
   const inState = (state: PendingEdit<string>["state"]) => pending.filter((edit) => edit.state === state);
   const [[conflict], [refused], held] = [inState("conflict"), inState("refused"), inState("held")];
@@ -34,14 +34,19 @@ export function statusLine({ pending, status }: OfflineSnapshot<string>): Status
   if (held.length > 0) return { kind: "held", count: held.length };
   if (conflict) return { kind: "conflict", edit: conflict, count: inState("conflict").length };
   if (refused) return { kind: "refused", edit: refused };
-  if (!("error" in connection)) return undefined;
-  return { kind: "away", text: awayText(connection.error, count) };
+  if ("error" in connection) return { kind: "away", text: awayText(connection.error, count, isKept) };
+  if (storageError === undefined || count === 0) return undefined;
+  return { kind: "away", text: `${editCount(count)} waiting. ${problemText(storageError)}` };
 }
 
-/** Why there is no connection, and how many edits wait for it. A phone has room for about 30 letters. */
-function awayText(error: unknown, count: number): string {
-  if (count > 0 && isUnreachable(error)) return `${editCount(count)} waiting for the service`;
-  return count > 0 ? `${editCount(count)} waiting. ${problemText(error)}` : problemText(error);
+/**
+ * Why there is no connection, how many edits wait for it, and that they are gone with the tab if nothing keeps them. A
+ * phone has room for about 30 letters.
+ */
+function awayText(error: unknown, count: number, isKept: boolean): string {
+  if (count === 0) return problemText(error);
+  const waiting = `${editCount(count)} waiting ${isKept ? "for the service" : "in this tab"}`;
+  return isUnreachable(error) ? waiting : `${waiting}. ${problemText(error)}`;
 }
 
 function isUnreachable(error: unknown): boolean {
@@ -52,6 +57,7 @@ function isUnreachable(error: unknown): boolean {
 export function problemText(error: unknown): string {
   if (isTodoError(error, "HttpError")) return error.detail || `The service returned ${error.status}.`;
   if (isUnreachable(error)) return "The service cannot be reached.";
+  if (error instanceof DOMException) return `This device cannot keep more. ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }
 

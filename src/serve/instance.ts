@@ -248,8 +248,8 @@ function openSite(settings: Settings, environment: Environment, listening: Promi
   const page = openPage(settings, environment, listening);
   let description: ReturnType<typeof openDescription> | undefined;
   return {
-    find: async (request) => {
-      const file = page.find(request.path);
+    find: async (request, pageDepth) => {
+      const file = page.find(request.path, pageDepth);
       if (await file) return file;
       description ??= openDescription(settings);
       return (await description).find(request);

@@ -18,8 +18,10 @@ const exceptions: Readonly<Record<string, string>> = {
   "house/checked-answers.test.ts": "It has examples of what it looks for.",
   "http/real-provider.test.ts": "It asks an identity provider for tokens.",
   "linearizability/history.ts": "It notes when each answer arrives. The services check their answers.",
+  "page/list-page.test.ts": "It is a proxy. The service behind it checks its answers.",
   "page/page-under-path.test.ts": "It is a proxy, and asks that proxy. The service behind it checks its answers.",
   "page/screenshots.ts": "It is run by hand, and takes pictures.",
+  "page/service-worker.test.ts": "It is a proxy that others answer, too. The service behind it checks its answers.",
   "proxies/proxies.ts": "It asks proxies, under another path. The services behind them check their answers.",
   "tools/prism-proxy.long.test.ts":
     "It asks Prism, which changes the answers. The service behind it checks its answers.",

@@ -233,6 +233,15 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
     ["127.", "0", "!"],
     ["127", ".0", "!"],
   ],
+  "/[?#]/": [["", "a", ""]],
+  "/^lists\\/(?!api\\/?$)[a-z0-9][\\w.-]{0,63}(\\/?)$/i": [["lists/", "a", "!"]],
+  '/"(?:\\.\\.\\/)*(assets\\/[^"]+)"/g': [
+    ['"', "../", ""],
+    ["", '"../', ""],
+    ['"assets/', "a", ""],
+  ],
+  "/^[^[]*[a-z]/i": [["", "1", ""]],
+  "/(^|\\.)localhost\\.?$/": [["", ".localhost", "!"]],
 };
 
 /** Expressions that are put together from parts are tested through the function that uses them. */

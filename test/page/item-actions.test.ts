@@ -4,7 +4,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { jsonText, NetworkError, TodoClient } from "../../src/client/index.ts";
-import { OfflineList } from "../../src/client/offline.ts";
+import { OfflineList, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { credentialProblem } from "../../src/page/credential-check.ts";
 import { ItemActions, type Notice } from "../../src/page/item-actions.ts";
@@ -21,11 +21,11 @@ afterEach(async () => {
   for (const close of closes.splice(0).reverse()) await close();
 });
 
-async function open(options: ServiceOptions = {}) {
+async function open(options: ServiceOptions = {}, storage?: OfflineStorage) {
   const service = await Service.on(new MemoryEngine(), options);
   closes.push(() => service.store.close());
   const network = new Network(service);
-  const list = new OfflineList(network.connect(), { name: "" });
+  const list = new OfflineList(network.connect(), { name: "", storage });
   closes.push(() => list.close());
   list.subscribe(() => {});
   let notice: Notice | undefined;
@@ -66,6 +66,37 @@ test("deleted items come back with Undo under their IDs and with their exact tex
   );
 });
 
+test("many items that are added, deleted or brought back at once are kept with one write each time", async () => {
+  const values = new Map<string, string>();
+  const outboxes: string[] = [];
+  const { network, list, actions, untilSent, notice } = await open(
+    {},
+    {
+      getItem: (key) => values.get(key),
+      setItem(key, value) {
+        if (key.endsWith("outbox")) outboxes.push(value);
+        values.set(key, value);
+      },
+      removeItem: (key) => values.delete(key),
+    },
+  );
+  await list.sync();
+  const entries = Array.from({ length: 50 }, (_, count) => ({ name: `Item ${count}`, done: true }));
+  await untilSent();
+  network.state = "down";
+  network.breakFeeds();
+  await eventually(() => expect(list.getSnapshot().status.connection.kind).toBe("lost"));
+  const count = (text = "") => text.split('"kind":').length - 1;
+  await actions.add(entries);
+  expect([outboxes.length, count(outboxes[0])]).toEqual([1, 50]);
+  const { shown } = viewList(list.getSnapshot().items, "all", "");
+  await actions.remove(...shown);
+  expect(outboxes.length).toBe(1);
+  notice()?.action?.run();
+  await eventually(() => expect(list.getSnapshot().items.length).toBe(50));
+  expect([outboxes.length, count(outboxes[1])]).toEqual([2, 50]);
+});
+
 test("a tick keeps the kind of the done mark and every other character, and can be undone", async () => {
   const { service, actions, listed, untilShown, untilSent, notice } = await open();
   const json = (mark: number) => `{"id":"${ids.one}","title":"One","completed":${mark},"n":12345678901234567890}`;
@@ -84,12 +115,12 @@ test("saving keeps what somebody else has written into other fields, and adds a 
   await untilShown("One");
   await service.send("PUT", "/api/todoitems/", named(ids.one, "One", '"Notes":"","Done":true'));
   await eventually(() => expect(listed("One").view.done).toBe(true));
-  await actions.save(ids.one, new Map([["Name", "Uno"]]), named(ids.one, "One"));
+  await actions.save(ids.one, new Map([["Name", { typed: "Uno", kind: "text" }]]), named(ids.one, "One"));
   await untilSent();
   expect(await service.list()).toBe(`[${named(ids.one, "Uno", '"Notes":"","Done":true')}]`);
   await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
   await untilShown();
-  await actions.save(ids.one, new Map([["Name", "Eins"]]), named(ids.one, "Uno"));
+  await actions.save(ids.one, new Map([["Name", { typed: "Eins", kind: "text" }]]), named(ids.one, "Uno"));
   await untilSent();
   expect(await service.list()).toBe(`[${named(ids.one, "Eins")}]`);
 });
@@ -98,22 +129,22 @@ test("the line says what waits and why: no connection, or a conflict", async () 
   const { service, network, list, actions, listed, untilShown, untilSent } = await open();
   await service.create(named(ids.one, "One"));
   await untilShown("One");
-  expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot())]).toEqual(["Live", undefined]);
+  expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot(), false)]).toEqual(["Live", undefined]);
   network.state = "down";
   network.breakFeeds();
   await actions.add([{ name: "Two", done: false }]);
   await eventually(() =>
-    expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot())]).toEqual([
+    expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot(), false)]).toEqual([
       "Offline",
-      { kind: "away", text: "1 edit waiting for the service" },
+      { kind: "away", text: "1 edit waiting in this tab" },
     ]),
   );
-  await actions.save(ids.one, new Map([["Name", "Mine"]]), named(ids.one, "One"));
+  await actions.save(ids.one, new Map([["Name", { typed: "Mine", kind: "text" }]]), named(ids.one, "One"));
   await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
   network.state = "up";
   list.retry();
   await eventually(() =>
-    expect(statusLine(list.getSnapshot())).toMatchObject({ kind: "conflict", count: 1, edit: { id: ids.one } }),
+    expect(statusLine(list.getSnapshot(), false)).toMatchObject({ kind: "conflict", count: 1, edit: { id: ids.one } }),
   );
   await list.resolve(ids.one, "mine");
   await untilSent();

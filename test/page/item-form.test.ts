@@ -1,12 +1,15 @@
 // The editor's form: an input for each field by its type. Saving writes only what the user has changed.
 
 import { expect, test } from "bun:test";
-import { formFields, withFormEdits } from "../../src/page/item-form.ts";
+import { type FieldEdit, formFields, nameProblem, withFormEdits } from "../../src/page/item-form.ts";
 
 const item =
   '{"ID":"1","Price":850,"Serial":12345678901234567890,"Rate":1.50,"Name":"Milk","Urgent":true,"Due":"2027-03-01T00:00:00Z","Place":{"lat":1.0},"Seen":null,"Done":0}';
 
-const save = (edits: Record<string, string>, json = item) => withFormEdits(json, new Map(Object.entries(edits)));
+const typed = (edits: Record<string, string>) =>
+  new Map(Object.entries(edits).map(([name, text]): [string, FieldEdit] => [name, { typed: text, kind: "text" }]));
+
+const save = (edits: Record<string, string>, json = item) => withFormEdits(json, typed(edits));
 
 test("each field has an input by its type, the name and the done mark first, and no field is left out but the ID", () => {
   expect(formFields(item).map(({ name, kind, value }) => [name, kind, value])).toEqual([
@@ -60,4 +63,42 @@ test("what does not fit its field is refused with the name of the field", () => 
     expect([typed, save({ Price: typed })]).toEqual([typed, expect.objectContaining({ name: "Price" })]);
   for (const typed of ["", "{", '1,"Done":1', "undefined"])
     expect([typed, save({ Place: typed })]).toEqual([typed, expect.objectContaining({ name: "Place" })]);
+});
+
+test("fields that the user adds come last: a text, an exact number or a day, and none that stays empty", () => {
+  const added = new Map<string, FieldEdit>([
+    ["dueDate", { typed: "2027-03-01", kind: "date" }],
+    ["Weight", { typed: "1.50", kind: "number" }],
+    ["Shop", { typed: "850", kind: "text" }],
+    ["Colour", { typed: "", kind: "text" }],
+  ]);
+  expect(withFormEdits(item, added)).toEqual({
+    json: `${item.slice(0, -1)},"dueDate":"2027-03-01","Weight":1.50,"Shop":"850"}`,
+  });
+  expect(formFields(item, added).slice(-4, -2)).toEqual([
+    { name: "dueDate", label: "Due date", kind: "date", value: "", json: undefined },
+    { name: "Weight", label: "Weight", kind: "number", value: "", json: undefined },
+  ]);
+  const wrong = withFormEdits(item, new Map([["Weight", { typed: "heavy", kind: "number" }]]));
+  expect(wrong).toEqual(expect.objectContaining({ name: "Weight" }));
+});
+
+test("what was typed into a field is kept if somebody else has removed the field meanwhile", () => {
+  expect(save({ Price: "900" }, '{"Name":"Milk"}')).toEqual({ json: '{"Name":"Milk","Price":"900"}' });
+});
+
+test("a field can be removed, and the others keep their order and every digit", () => {
+  const edits = new Map<string, FieldEdit>([["Serial", { typed: undefined, kind: "number" }]]);
+  expect(withFormEdits(item, edits)).toEqual({ json: item.replace('"Serial":12345678901234567890,', "") });
+  expect(withFormEdits('{"Name":"Milk"}', edits)).toEqual({ json: '{"Name":"Milk"}' });
+});
+
+test("a field that is added needs a name that the item does not have, in any letter case", () => {
+  const fields = formFields(item);
+  expect(["", "id", "price", "Due date"].map((name) => nameProblem(name, fields))).toEqual([
+    "A field needs a name.",
+    "The item has this field.",
+    "The item has this field.",
+    undefined,
+  ]);
 });

@@ -34,7 +34,12 @@ export class PageDriver {
 
   /** Opens the page of a service and waits for the list or for the sign-in form. */
   static open(origin: string): Promise<PageDriver> {
-    return PageDriver.#openAt(`${origin}/`, "main[data-loaded=true], .sign-in");
+    return PageDriver.openList(`${origin}/`);
+  }
+
+  /** Opens the page of a list, at exactly this address. */
+  static openList(address: string): Promise<PageDriver> {
+    return PageDriver.#openAt(address, "main[data-loaded=true], .sign-in");
   }
 
   /**
@@ -118,8 +123,8 @@ export class PageDriver {
   }
 
   /**
-   * Scrolls to an element, if necessary, and clicks it. A change of the page in between may move the element under
-   * another one, so this is tried a few times.
+   * Scrolls to an element, if necessary, and clicks it. A change of the page in between may move the element, so this is
+   * tried a few times. A click that would hit something else is kept from doing anything.
    */
   async click(selector: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -127,9 +132,21 @@ export class PageDriver {
       await this.until(`document.querySelector(${JSON.stringify(selector)})`);
       await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.scrollIntoView({ block: "${block}" })`);
       await this.#untilStill(selector);
+      await this.evaluate(`(() => {
+        const target = document.querySelector(${JSON.stringify(selector)});
+        window.hasMissed = false;
+        const guard = (event) => {
+          if (!target || target.contains(event.target)) return;
+          window.hasMissed = true;
+          event.preventDefault();
+          event.stopImmediatePropagation();
+        };
+        window.addEventListener("click", guard, { capture: true, once: true });
+      })()`);
       try {
         await this.view.click(selector, { timeout: clickTimeoutMs / clickAttempts });
-        return;
+        if (!(await this.evaluate("window.hasMissed === true"))) return;
+        throw new Error(`the click on ${selector} hit something else`);
       } catch (error) {
         if (attempt === clickAttempts) throw error;
       }
@@ -169,6 +186,14 @@ export class PageDriver {
     await this.evaluate("document.activeElement.select()");
   }
 
+  /** Signs in with the form that is shown. */
+  async signIn(username: string, { password = "long enough", stays = false } = {}): Promise<void> {
+    await this.fill('[data-control="username"]', username);
+    await this.fill('[data-control="password"]', password);
+    if (stays) await this.click('[data-control="stay"]');
+    await this.click(".sign-in .primary");
+  }
+
   async add(name: string): Promise<void> {
     await this.click('[data-control="composer"]');
     await this.view.type(name);
@@ -178,6 +203,59 @@ export class PageDriver {
   /** Returns the `data-control` of the focused element. If it has none, returns its tag name. */
   focused(): Promise<string> {
     return this.evaluate("document.activeElement.dataset.control ?? document.activeElement.tagName");
+  }
+
+  /** Whether the user may leave the page, as far as the page is concerned, without being asked. */
+  mayLeave(): Promise<boolean> {
+    return this.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))");
+  }
+
+  /** Fails the requests whose addresses match one of these patterns. Without a pattern, none fails. */
+  async block(...urls: readonly string[]): Promise<void> {
+    await this.view.cdp("Network.enable");
+    await this.view.cdp("Network.setBlockedURLs", { urls });
+  }
+
+  /** Runs a script in every document that this page opens from now on, before the document's own scripts. */
+  async prepare(source: string): Promise<void> {
+    await this.view.cdp("Page.enable");
+    await this.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source });
+  }
+
+  /** Everything that pages of this origin keep in the browser, and what this tab keeps: as JSON, one entry for each value. */
+  kept(): Promise<string[]> {
+    return this.evaluate(`(async () => {
+      const done = (request) => new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+      const kept = [localStorage, sessionStorage].flatMap((storage) => Object.entries(storage));
+      for (const { name } of await indexedDB.databases()) {
+        const opening = indexedDB.open(name);
+        // Meanwhile it was deleted.
+        opening.onupgradeneeded = () => opening.transaction.abort();
+        const database = await done(opening).catch(() => undefined);
+        if (!database) continue;
+        kept.push(["database", name]);
+        for (const store of database.objectStoreNames) {
+          const values = database.transaction(store).objectStore(store);
+          const [keys, all] = [done(values.getAllKeys()), done(values.getAll())];
+          for (const [index, key] of (await keys).entries()) kept.push([key, (await all)[index]]);
+        }
+        database.close();
+      }
+      for (const name of globalThis.caches ? await caches.keys() : [])
+        for (const { url } of await (await caches.open(name)).keys()) kept.push([name, url]);
+      return kept.map((entry) => JSON.stringify(entry));
+    })()`);
+  }
+
+  /** Waits until the copy of a list on this device contains a text. */
+  async untilKept(text: string): Promise<void> {
+    await eventually(async () => {
+      const copies = (await this.kept()).filter((entry) => entry.includes("/copy"));
+      expect(copies.join()).toContain(text);
+    });
   }
 
   close(): void {

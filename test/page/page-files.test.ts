@@ -1,12 +1,11 @@
 // Files that the page offers: the certificate of the authority, and programs to copy.
 
 import { afterEach, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { appSamples } from "../../src/page/app-samples.ts";
 import { PageFiles } from "../../src/page/page-files.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
-import { projectFolder } from "../program.ts";
 
 const folder = temporaryFolder();
 afterEach(() => folder.dispose());
@@ -21,6 +20,8 @@ test("the certificate of the authority is read again, because it may have been r
       fieldNames: "as-sent",
       form: "b",
       auth: "off",
+      tokensOnly: false,
+      hasLists: false,
       hasAuthority: true,
       httpPort: 5000,
       httpsPort: 5001,
@@ -38,16 +39,15 @@ test("the certificate of the authority is read again, because it may have been r
   expect(lookups).toBe(1);
 });
 
-test("the program for Expo is that of docs/client.md, which other tests compile, and both programs are JavaScript", () => {
-  const withoutTypes = readFileSync(join(projectFolder, "docs/client.md"), "utf8")
-    .replaceAll(", type TodoItem", "")
-    .replaceAll(": { id: string; item: TodoItem }", "");
-  const code = (index: number, address: string) =>
-    appSamples(address, { form: "b", auth: "off" })[index]?.parts[0]?.code;
+test("the programs for React and Expo are JavaScript, with the address and the options of the instance", () => {
   const javascript = new Bun.Transpiler({ loader: "jsx" });
-  for (const index of [0, 1]) expect(javascript.transformSync(code(index, "http://a/") ?? "")).toContain("http://a/");
-  expect(withoutTypes).toContain(`\`\`\`tsx\n${code(1, "http://192.168.1.20:5000/")}\`\`\``);
-  expect(JSON.stringify(appSamples("http://a/", { form: "a", auth: "all" }))).toContain(
+  const [react, expo] = appSamples("http://a/", { form: "b", auth: "off", tokensOnly: false });
+  for (const sample of [react, expo])
+    expect(javascript.transformSync(sample?.parts[0]?.code ?? "")).toContain("http://a/");
+  expect(JSON.stringify(appSamples("http://a/", { form: "a", auth: "all", tokensOnly: false }))).toContain(
     'new TodoClient(\\"http://a/\\", { fetch, form: \\"a\\", credentials: { username: \\"NAME\\", password: \\"PASSWORD\\" } })',
+  );
+  expect(JSON.stringify(appSamples("http://a/", { form: "b", auth: "all", tokensOnly: true }))).toContain(
+    'new TodoClient(\\"http://a/\\", { fetch, token: () => \\"TOKEN\\" })',
   );
 });

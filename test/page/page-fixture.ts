@@ -64,11 +64,11 @@ export class PageFixture {
   }
 
   /** Stops the program and starts it again at the same address. `between` runs while it is stopped. */
-  async restart(between: () => Promise<void> = async () => {}): Promise<void> {
+  async restart(between: () => Promise<void> = async () => {}, ...args: readonly string[]): Promise<void> {
     const { port } = new URL(this.program.origin);
     await this.program.stop();
     await between();
-    await this.start("--port", port);
+    await this.start("--port", port, ...args);
   }
 
   async openPage(origin = this.program.origin): Promise<PageDriver> {
@@ -110,10 +110,16 @@ export class PageFixture {
     await eventually(async () => expect(await this.listed()).toSatisfy(isThere));
   }
 
-  /** Returns the path of a users file with one user, `ann`, whose password is `long enough`. */
-  async oneUser(): Promise<string> {
+  /** Waits until a list, such as `/lists/work`, has an item with this name. */
+  async untilStoredIn(list: string, name: string): Promise<void> {
+    await eventually(async () => expect((await this.send("GET", `${list}/api/todoitems/`)).text).toContain(name));
+  }
+
+  /** Returns the path of a users file with these users, each with the password `long enough`. */
+  async users(...names: readonly string[]): Promise<string> {
     const users = join(this.path, "users.txt");
-    await runProgram("user", { args: ["add", "ann", "--users", users], input: "long enough\n" });
+    for (const name of names)
+      await runProgram("user", { args: ["add", name, "--users", users], input: "long enough\n" });
     return users;
   }
 }

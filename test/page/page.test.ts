@@ -1,4 +1,4 @@
-// The page in a real Chromium, on a real service: editing, working offline, conflicts, signing in, long lists, the
+// The page in a real Chromium, on a real service: editing, working offline, conflicts, long lists, the
 // keyboard, small screens, and connecting an app.
 
 import { afterAll, expect, test } from "bun:test";
@@ -22,6 +22,18 @@ async function openWith(...items: readonly string[]): Promise<PageDriver> {
   await pages.create(...items);
   return pages.openPage();
 }
+
+/** In the page: from now on, no request is sent before `goOn()` is called. `held` counts them. */
+const holdAnswers = `() => {
+  const { fetch: send } = globalThis;
+  const isOver = new Promise((resolve) => Object.assign(globalThis, { goOn: resolve, held: 0 }));
+  const hold = async (url, init) => {
+    globalThis.held++;
+    await isOver;
+    return send(url, init);
+  };
+  Object.assign(globalThis, { fetch: hold });
+}`;
 
 test("items can be added, ticked, edited, deleted and brought back, and other fields keep every digit", async () => {
   const page = await openWith();
@@ -88,8 +100,6 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
     await page.untilText("4 edits waiting");
     await page.untilText("Offline");
     await page.untilNames("Three", "First", "One");
-    // Leaving now would lose the edits, so the browser must ask.
-    expect(await page.evaluate<boolean>("dispatchEvent(new Event('beforeunload', { cancelable: true }))")).toBe(false);
     // Meanwhile somebody else changes an item through another instance of the service.
     await pages.start();
     await pages.send("PUT", "/api/todoitems/", named(ids.three, "Three", '"Notes":"theirs","Done":false'));
@@ -108,7 +118,30 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
     ["First", false],
   ]);
   await page.until("!document.querySelector('.status-line')");
-  await page.until("dispatchEvent(new Event('beforeunload', { cancelable: true }))");
+});
+
+test("a conflict names the item as the user saw it, whatever others call it by now", async () => {
+  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"));
+  await page.untilNames("One", "Two");
+  const theirs = [named(ids.one, "Eins"), named(ids.two, "Zwei")];
+  await pages.restart(async () => {
+    await page.untilText("The service cannot be reached");
+    await page.clickItem("One", "text");
+    await page.fill('[data-field="Name"]', "Uno");
+    await page.clickButton("Save");
+    await page.untilText("1 edit waiting");
+    await pages.start();
+    for (const json of theirs) await pages.send("PUT", "/api/todoitems/", json);
+    await page.clickItem("Two", "delete");
+    await pages.program.stop();
+  });
+  await page.untilText("2 items were changed elsewhere, too");
+  await page.clickItem("Uno", "conflict");
+  await page.untilText("You have changed “One”, and meanwhile somebody else has, too.");
+  await page.clickButton("Keep theirs");
+  await page.untilText("You have deleted “Two”, and meanwhile somebody has changed it.");
+  await page.clickButton("Delete it");
+  await pages.untilStored((items) => items.length === 1 && items[0]?.["Name"] === "Eins");
 });
 
 test("the badge says what a check has found, right after the network is gone and after it is back", async () => {
@@ -166,50 +199,73 @@ test("text that was typed into the editor is not lost: not by others, not by Esc
   await pages.untilStored(([item]) => item?.["Name"] === "Mine" && item["Notes"] === "new");
 });
 
-test("the page asks for credentials, reports wrong ones, keeps them in memory only, and forgets them at sign-out", async () => {
-  await pages.start("--auth", "all", "--users", await pages.oneUser());
-  const page = await pages.openPage();
-  const signIn = async (password: string) => {
-    await page.fill('[data-control="username"]', "ann");
-    await page.fill('[data-control="password"]', password);
-    await page.view.press("Enter");
-  };
-  await signIn("wrong");
-  await page.untilText("The name or the password is wrong");
+test("in the editor a field can be added, with a date picker for a date, and removed, and the others stay as they are", async () => {
+  const page = await openWith(named(ids.one, "One", '"Price":1.50,"Shop":"Mill","Done":false'));
+  await page.clickItem("One", "text");
+  await page.click('[data-control="add-field"]');
+  await page.fill('[data-control="field-name"]', "price");
+  await page.view.press("Enter");
+  await page.untilText("The item has this field.");
+  await page.fill('[data-control="field-name"]', "Due");
   expect(await barriers(page)).toEqual([]);
-  await signIn("long enough");
-  await page.untilText("No items yet");
-  await page.add("Secret");
-  await page.untilNames("Secret");
-  await page.until("!document.querySelector('.unsent')");
-  const kept = await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage, document.cookie])");
-  expect(kept).toBe('[{},{},""]');
-  await page.click('[data-control="sign-out"]');
-  await page.until("document.querySelector('.sign-in')");
-  expect(await page.items()).toEqual([]);
-  // As a password manager does it: both fields at once.
+  await page.view.press("Enter");
+  await page.until("document.activeElement.dataset.field === 'Due' && document.activeElement.type === 'date'");
   await page.evaluate(`(() => {
-    for (const [field, value] of [["username", "ann"], ["password", "long enough"]]) {
-      const input = document.querySelector('[data-control="' + field + '"]');
-      input.value = value;
-      input.dispatchEvent(new Event("input", { bubbles: true }));
-    }
+    document.activeElement.value = "2027-03-01";
+    document.activeElement.dispatchEvent(new Event("input", { bubbles: true }));
   })()`);
-  await page.clickButton("Sign in");
-  await page.untilNames("Secret");
+  await page.click('[aria-label="Remove Shop"]');
+  await page.until("!document.querySelector('[data-field=Shop]')");
+  await page.view.press("Escape");
+  await page.clickButton("Continue");
+  await page.until("document.querySelector('[data-field=Due]').value === '2027-03-01'");
+  expect(await barriers(page)).toEqual([]);
+  await page.clickButton("Save");
+  await page.untilText("Due 1 Mar 2027");
+  await pages.untilStored(([item]) => item?.["Due"] === "2027-03-01" && !("Shop" in item));
+  expect(await pages.list()).toContain('"Price":1.50,"Done":false,"Due":"2027-03-01"}');
 });
 
-test("if only writes need credentials, an edit waits, and is sent after the sign-in", async () => {
-  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+test("on a small phone, the editor shows a long name in lines, and the place to add a field where it is opened", async () => {
+  const fields = Array.from({ length: 6 }, (_, count) => `"Field ${count}":"text"`).join();
+  const page = await openWith(named(ids.one, "W".repeat(300), fields));
+  await page.show({ width: 320, height: 568, isPhone: true });
+  await page.clickItem("W".repeat(300), "text");
+  const rightOf = (selector: string) =>
+    page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().right`);
+  expect(await rightOf("[data-field=Name]")).toBeLessThan(320);
+  await page.click('[data-control="add-field"]');
+  await page.until("document.activeElement.dataset.control === 'field-name'");
+  const name = "document.activeElement.getBoundingClientRect()";
+  await page.until(
+    `${name}.top >= 0 && ${name}.bottom <= document.querySelector("dialog .buttons").getBoundingClientRect().top`,
+  );
+});
+
+test("what was typed into the sign-in form stays when the connection is tried again", async () => {
+  await pages.start("--auth", "all", "--users", await pages.users("ann"));
   const page = await pages.openPage();
-  await page.add("Buy milk");
-  await page.untilText("Sign in to send 1 edit");
-  await page.click('[data-control="line-sign-in"]');
-  await page.fill('[data-control="username"]', "ann");
   await page.fill('[data-control="password"]', "long enough");
-  await page.view.press("Enter");
-  await pages.untilStored(([item]) => item?.["Name"] === "Buy milk");
-  await page.until("!document.querySelector('dialog, .status-line')");
+  await page.evaluate(`(${holdAnswers})()`);
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await page.until("held > 0");
+  await page.untilDrawn();
+  expect(await page.evaluate<string>("document.querySelector('[data-control=password]')?.value")).toBe("long enough");
+});
+
+test("while the list is loading, no number of items is shown", async () => {
+  const page = await openWith(named(ids.one, "One"));
+  const counts = "[...document.querySelectorAll('.count')].map((count) => count.textContent)";
+  await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", {
+    source: `(${holdAnswers})(); Reflect.deleteProperty(globalThis, "indexedDB");`,
+  });
+  await page.view.reload();
+  await page.until("globalThis.held > 0");
+  await page.untilText("Loading");
+  expect(await page.evaluate<string[]>(counts)).toEqual([]);
+  await page.evaluate("goOn()");
+  await page.untilNames("One");
+  expect(await page.evaluate<string[]>(counts)).toEqual(["1", "1", "0"]);
 });
 
 test("the page of a read-only service says so and offers no changes", async () => {
@@ -293,6 +349,23 @@ test("on a phone the first item begins above 200 pixels, also offline, and at 40
   await page.untilText("1 edit waiting");
   expect(await page.evaluate<number>(top)).toBeLessThan(200);
   expect(await page.evaluate<boolean>(overflows)).toBe(false);
+});
+
+test("on a phone the header is one line, also for a user who is signed in", async () => {
+  await pages.start("--auth", "all", "--users", await pages.users("ann"));
+  const page = await pages.openPage();
+  await page.show({ width: 360, height: 740, isPhone: true });
+  await page.fill('[data-control="username"]', "ann");
+  await page.fill('[data-control="password"]', "long enough");
+  await page.clickButton("Sign in");
+  await page.untilText("No items yet");
+  const heights: number[] = [];
+  for (const width of [320, 360, 375, 414]) {
+    await page.show({ width, height: 740, isPhone: true });
+    heights.push(await page.evaluate<number>("document.querySelector('header').offsetHeight"));
+    expect(await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+  }
+  expect(heights).toEqual([46, 46, 46, 46]);
 });
 
 test("axe-core finds nothing in the list, the editor and the panel, light and dark, wide and narrow", async () => {

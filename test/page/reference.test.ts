@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { problemStatus } from "../../src/http/problem-table.ts";
+import { TestProvider } from "../credentials/test-provider.ts";
 import { ids } from "../service.ts";
 import { barriers } from "./axe.ts";
 import type { PageDriver } from "./page-driver.ts";
@@ -13,7 +14,7 @@ let page: PageDriver;
 
 beforeAll(async () => {
   pages.open();
-  await pages.start("--auth", "writes", "--users", await pages.oneUser());
+  await pages.start("--auth", "writes", "--users", await pages.users("ann"));
   page = await pages.openReference();
 });
 afterAll(() => pages.close());
@@ -186,4 +187,22 @@ test("without a service there is a message instead of an answer", async () => {
   await pages.program.stop();
   await send("isLive");
   await page.untilText("There was no complete response");
+});
+
+test("an instance that takes tokens only asks for a token, and for nothing else", async () => {
+  const provider = await TestProvider.start();
+  const tokens = ["--token-issuer", provider.issuer, "--token-audience", provider.audience];
+  await pages.restart(async () => {}, "--auth", "all", ...tokens);
+  page = await pages.openReference();
+  expect(
+    await page.evaluate<string>(
+      "[...document.querySelectorAll('#credentials input')].map(({ dataset }) => dataset.control).join()",
+    ),
+  ).toBe("token");
+  await send("listItems");
+  await answered("listItems", 401);
+  await page.fill("[data-control=token]", await provider.sign("ann"));
+  await send("listItems");
+  expect(await answered("listItems", 200)).toStartWith("[");
+  await provider.stop();
 });

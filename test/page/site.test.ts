@@ -94,7 +94,7 @@ describe("the page's files", () => {
     expect(hosts.filter((host) => !localHosts.includes(host))).toEqual([]);
   });
 
-  test("the page can be installed: it has a manifest with icons, theme colours, and no service worker", async () => {
+  test("the page can be installed: it has a manifest with icons, and theme colours", async () => {
     const { start_url, scope, display, icons } = await manifest();
     expect({ start_url, scope, display }).toEqual({ start_url: "./", scope: "./", display: "standalone" });
     for (const { src, type } of icons) expect((await program.fetch(`/${src}`)).headers.get("content-type")).toBe(type);
@@ -102,8 +102,15 @@ describe("the page's files", () => {
     const text = await html.clone().text();
     expect(text).toContain('<link rel="manifest" href="manifest.webmanifest">');
     expect(text.match(/<meta name="theme-color"/g)).toHaveLength(2);
-    const script = await (await program.fetch(assets.find((path) => path.endsWith(".js")) ?? "")).text();
-    expect(script).not.toContain("serviceWorker");
+  });
+
+  test("the service worker is asked for again each time, and only pages have the header by which it knows them", async () => {
+    const worker = await program.fetch("/service-worker.js");
+    expect(worker.headers.get("content-type")).toStartWith("text/javascript");
+    expect(worker.headers.get("cache-control")).toBe("no-cache");
+    expect(html.headers.has("todoitems-page")).toBe(true);
+    for (const path of ["/api/todoitems/", "/changes/delta", "/health/live", "/openapi.json", "/nothing"])
+      expect((await program.fetch(path)).headers.has("todoitems-page")).toBe(false);
   });
 
   test("assets may be cached forever, and the page is revalidated and sent again only if it has changed", async () => {

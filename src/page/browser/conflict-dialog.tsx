@@ -51,7 +51,8 @@ export function ConflictDialog({ conflict, onResolve, onClose }: ConflictDialogP
 }
 
 function wording({ base, mine, theirs }: Conflict<string>) {
-  const name = quoted(viewItem(theirs ?? mine ?? base ?? "{}").name);
+  // The name that the user saw. An item that the user has added has none from before.
+  const name = quoted(viewItem(base ?? mine ?? "{}").name);
   if (theirs === undefined)
     return {
       title: "Deleted elsewhere",

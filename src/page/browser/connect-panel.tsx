@@ -3,19 +3,14 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { CodeSample } from "../../description/code-samples.ts";
-import {
-  apiDescriptionPath,
-  authorityPath,
-  feedPath,
-  listPath,
-  type PageSettings,
-  referencePath,
-} from "../page-settings.ts";
+import { apiDescriptionPath, authorityPath, type PageSettings, referencePath } from "../page-settings.ts";
+import type { ListAddress } from "./addresses.ts";
 import { CodeTabs } from "./code-tabs.tsx";
 import { Copyable } from "./copyable.tsx";
 import { Dialog } from "./dialog.tsx";
 
 interface ConnectPanelProps {
+  readonly address: ListAddress;
   readonly settings: PageSettings;
   /** Undefined if nobody is signed in. */
   readonly username: string | undefined;
@@ -24,8 +19,8 @@ interface ConnectPanelProps {
 
 const authorityFile = "todoitems-authority.crt";
 
-export function ConnectPanel({ settings, username, onClose }: ConnectPanelProps) {
-  const list = new URL(listPath, document.baseURI);
+export function ConnectPanel({ address, settings, username, onClose }: ConnectPanelProps) {
+  const list = address.items;
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
     <Dialog title="Connect your app" kind="panel" onClose={onClose}>
@@ -49,13 +44,13 @@ export function ConnectPanel({ settings, username, onClose }: ConnectPanelProps)
         </p>
       )}
       <h3>Code</h3>
-      <Samples list={list} settings={settings} username={username} />
+      <Samples address={address} settings={settings} username={username} />
       {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
           <p>
             This service uses a development certificate. Clients trust it once they trust its authority:{" "}
-            <a href={authorityPath} download={authorityFile}>
+            <a href={settings.root + authorityPath} download={authorityFile}>
               download the certificate authority
             </a>
             . The chapter “Connect your app” of the documents has the steps for each platform.
@@ -64,9 +59,10 @@ export function ConnectPanel({ settings, username, onClose }: ConnectPanelProps)
       )}
       <h3>API description</h3>
       <p>
-        <a href={referencePath}>The reference</a> explains every request and response, and lets you try them.{" "}
-        <a href={apiDescriptionPath}>openapi.yaml</a> is the same for programs (OpenAPI 3.1). The{" "}
-        <a href={listPath}>list as JSON</a> and the <a href={feedPath}>change feed</a> are what this page reads.
+        <a href={settings.root + referencePath}>The reference</a> explains every request and response, and lets you try
+        them. <a href={settings.root + apiDescriptionPath}>openapi.yaml</a> is the same for programs (OpenAPI 3.1). The{" "}
+        <a href={list.href}>list as JSON</a> and the <a href={address.feed.href}>change feed</a> are what this page
+        reads.
       </p>
     </Dialog>
   );
@@ -107,25 +103,25 @@ function addresses(
 }
 
 interface SamplesProps {
-  readonly list: URL;
+  readonly address: ListAddress;
   readonly settings: PageSettings;
   /** Undefined if nobody is signed in. */
   readonly username: string | undefined;
 }
 
-function Samples({ list, settings, username = "NAME" }: SamplesProps) {
+function Samples({ address, settings, username = "NAME" }: SamplesProps) {
   const [chosen, setChosen] = useState("curl");
   const [samples, setSamples] = useState<readonly CodeSample[] | "away">([]);
   useEffect(() => {
     const load = async () => {
       const path = document.querySelector<HTMLElement>("[data-samples]")?.dataset["samples"] ?? "";
-      const module: typeof import("./samples.ts") = await import(new URL(path, document.baseURI).href);
-      return module.loadSamples(new URL(".", document.baseURI).href, settings);
+      const module: typeof import("./samples.ts") = await import(settings.root + path);
+      return module.loadSamples(address.list.href, settings);
     };
     load().then(setSamples, () => setSamples("away"));
   }, []);
   if (samples === "away") return <p class="hint">The code cannot be loaded, because the service cannot be reached.</p>;
-  const trust = settings.hasAuthority && list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
+  const trust = settings.hasAuthority && address.list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
   const named = samples.map(({ language, parts }) => ({
     language,
     parts: parts.map(({ label, code }) => ({

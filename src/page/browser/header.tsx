@@ -1,30 +1,43 @@
-// The top line: the title, the state of the connection, and the buttons to sign in or out and to connect an app.
+// The top line: the title, which opens the lists if there are several, the state of the connection, and the buttons to sign in or out and to connect an app.
 
 import type { Badge } from "../page-status.ts";
-import { Mark } from "./icons.tsx";
+import { Icon, Mark } from "./icons.tsx";
 
 interface HeaderProps {
+  readonly title: string;
   readonly badge: Badge;
   /** Undefined if nobody is signed in. */
   readonly username: string | undefined;
   readonly offersSignIn: boolean;
+  /** Undefined if the service has one list. */
+  readonly onLists: (() => void) | undefined;
   readonly onSignIn: () => void;
+  readonly onSignOut: () => void;
   readonly onConnect: () => void;
 }
 
-export function Header({ badge, username, offersSignIn, onSignIn, onConnect }: HeaderProps) {
+export function Header(props: HeaderProps) {
+  const { title, badge, username, offersSignIn, onLists, onSignIn, onSignOut, onConnect } = props;
   return (
     <header>
-      <h1>
-        <Mark />
-        todoitems
-      </h1>
-      <span class="badge" data-kind={badge.kind} role="status">
-        {badge.text}
-      </span>
-      <span class="spring" />
+      <div class="heading">
+        <h1>
+          <Mark />
+          {onLists ? (
+            <button type="button" class="quiet" onClick={onLists} title="Lists" data-control="lists">
+              <span class="one-line">{title}</span>
+              <Icon name="down" />
+            </button>
+          ) : (
+            <span class="one-line">{title}</span>
+          )}
+        </h1>
+        <span class="badge" data-kind={badge.kind} role="status">
+          {badge.text}
+        </span>
+      </div>
       {username !== undefined && (
-        <button type="button" class="quiet" onClick={() => location.reload()} data-control="sign-out">
+        <button type="button" class="quiet" onClick={onSignOut} data-control="sign-out">
           <span>
             Sign out<span class="wide"> {username}</span>
           </span>

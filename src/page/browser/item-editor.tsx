@@ -1,12 +1,15 @@
 // Edits an item: an input for each of its fields. Fields that the user has not touched show what others write into them
-// meanwhile, so saving never overwrites them.
+// meanwhile, so saving never overwrites them. Fields can be added and removed.
 
 import type { ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { EditProblem } from "../../client/offline.ts";
-import { type FormEdits, type FormField, formFields, withFormEdits } from "../item-form.ts";
+import { meaningOf } from "../../items/known-fields.ts";
+import { type FieldEdit, type FormEdits, type FormField, formFields, isChanged, withFormEdits } from "../item-form.ts";
 import { valueText } from "../item-view.ts";
+import { AddField } from "./add-field.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Icon } from "./icons.tsx";
 
 interface ItemEditorProps {
   /** The item's text now. Undefined if somebody has deleted the item. */
@@ -32,15 +35,27 @@ export function ItemEditor(props: ItemEditorProps) {
   const form = useRef<HTMLFormElement>(null);
   const seen = item ?? opened;
   const before = new Map(formFields(opened).map(({ name, json }) => [name, json]));
-  const isChanged = formFields(seen).some(({ name, value }) => (edits.get(name) ?? value) !== value);
+  const all = formFields(seen, edits);
+  const fields = all.filter(({ name }) => !edits.has(name) || edits.get(name)?.typed !== undefined);
+  const hasChanges = all.some((field) => isChanged(field, edits));
+  const [added, setAdded] = useState<string>();
+  const focus = (name: string) =>
+    form.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(name)}"]`)?.focus();
+  useLayoutEffect(() => {
+    if (added !== undefined) focus(added);
+  }, [added]);
+  const edit = (name: string, made: FieldEdit) => {
+    setEdits(new Map([...edits, [name, made]]));
+    setMistake(undefined);
+  };
 
-  const cancel = () => onClose(edits, isChanged);
+  const cancel = () => onClose(edits, hasChanges);
   const save = (event: Event) => {
     event.preventDefault();
     const result = withFormEdits(seen, edits);
     if ("json" in result) return onSave(edits, seen);
     setMistake(result);
-    form.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(result.name)}"]`)?.focus();
+    focus(result.name);
     return undefined;
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -49,7 +64,7 @@ export function ItemEditor(props: ItemEditorProps) {
 
   return (
     <Dialog title={readOnly ? "Item" : "Edit item"} kind="editor" onClose={cancel}>
-      <form ref={form} data-draft={isChanged} onSubmit={save} onKeyDown={onKeyDown}>
+      <form ref={form} data-draft={hasChanges} onSubmit={save} onKeyDown={onKeyDown}>
         {item === undefined && (
           <p class="hint" role="status">
             <strong>Somebody has deleted this item.</strong> Saving adds it again.
@@ -64,15 +79,13 @@ export function ItemEditor(props: ItemEditorProps) {
           </p>
         )}
         <fieldset class="fields" disabled={readOnly}>
-          {formFields(seen).map((field) => (
+          {fields.map((field) => (
             <Field
               key={`${field.name} ${field.kind}`}
               field={field}
-              value={edits.get(field.name) ?? field.value}
-              onInput={(value) => {
-                setEdits(new Map([...edits, [field.name, value]]));
-                setMistake(undefined);
-              }}
+              value={edits.get(field.name)?.typed ?? field.value}
+              onInput={(typed) => edit(field.name, { typed, kind: field.kind })}
+              onRemove={() => edit(field.name, { typed: undefined, kind: field.kind })}
               problem={mistake?.name === field.name ? mistake.problem : undefined}
               hint={
                 edits.has(field.name) && field.json !== before.get(field.name)
@@ -81,6 +94,15 @@ export function ItemEditor(props: ItemEditorProps) {
               }
             />
           ))}
+          {!readOnly && (
+            <AddField
+              fields={fields}
+              onAdd={(name, kind) => {
+                edit(name, { typed: "", kind });
+                setAdded(name);
+              }}
+            />
+          )}
         </fieldset>
         <div class="buttons">
           {!readOnly && (
@@ -105,11 +127,12 @@ interface FieldProps {
   readonly field: FormField;
   readonly value: string;
   readonly onInput: (value: string) => void;
+  readonly onRemove: () => void;
   readonly problem: string | undefined;
   readonly hint: string | undefined;
 }
 
-function Field({ field: { name, label, kind }, value, onInput, problem, hint }: FieldProps) {
+function Field({ field: { name, label, kind }, value, onInput, onRemove, problem, hint }: FieldProps) {
   const id = useId();
   const attributes = {
     id,
@@ -155,7 +178,14 @@ function Field({ field: { name, label, kind }, value, onInput, problem, hint }: 
       <label for={id} title={name}>
         {label}
       </label>
-      {input}
+      <div class="value">
+        {input}
+        {meaningOf(name) === undefined && (
+          <button type="button" class="quiet" onClick={onRemove} aria-label={`Remove ${label}`} title="Remove">
+            <Icon name="close" />
+          </button>
+        )}
+      </div>
       <p id={`${id}-note`} class={problem === undefined ? "hint" : "problem"} role="status">
         {problem ?? hint}
       </p>

@@ -1,11 +1,10 @@
 // One item: its checkbox, name, notes and facts, a mark if an edit of it waits for somebody, and the bin.
 
-import { useMemo } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
 import type { ShownItem } from "../list-view.ts";
 import { Icon } from "./icons.tsx";
 
-/** What a user can do to a row. The functions stay the same, so that a row is drawn again only if its item changes. */
+/** What a user can do to a row. The functions stay the same as long as the list does. */
 export interface RowActions {
   readonly onDone: (item: ShownItem, done: boolean) => void;
   readonly onEdit: (id: string) => void;
@@ -13,7 +12,7 @@ export interface RowActions {
   readonly onDecide: (id: string) => void;
 }
 
-interface ItemRowProps {
+export interface ItemRowProps {
   readonly item: ShownItem;
   readonly state: PendingEdit<string>["state"] | undefined;
   readonly readOnly: boolean;
@@ -24,10 +23,6 @@ interface ItemRowProps {
 const factsMax = 6;
 
 export function ItemRow({ item, state, readOnly, actions }: ItemRowProps) {
-  return useMemo(() => row({ item, state, readOnly, actions }), [item, state, readOnly, actions]);
-}
-
-function row({ item, state, readOnly, actions }: ItemRowProps) {
   const { name, notes, done, facts } = item.view;
   const title = name === "" ? "Item without a name" : name;
   const onTextKey = (event: KeyboardEvent) => {

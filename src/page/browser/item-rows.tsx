@@ -1,10 +1,11 @@
 // The rows of the list. Long lists are drawn in part until the user asks for all of it. The arrow keys move between
 // rows, and after a key has ticked or deleted a row, the focus is on the row that takes its place.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { VNode } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
 import type { ShownItem } from "../list-view.ts";
-import { ItemRow, type RowActions } from "./item-row.tsx";
+import { ItemRow, type ItemRowProps, type RowActions } from "./item-row.tsx";
 
 interface ItemRowsProps {
   readonly items: readonly ShownItem[];
@@ -31,6 +32,16 @@ export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDo
   const [drawsAll, setDrawsAll] = useState(false);
   const drawn = drawsAll ? items : items.filter(({ id }, index) => index < drawnMax || id === addedId);
   const done = items.filter(({ view }) => view.done);
+  /** The rows as they were drawn last. A row that is the same object again costs next to nothing. */
+  const rows = useMemo(() => new WeakMap<ShownItem, VNode<ItemRowProps>>(), [readOnly, actions]);
+  const rowOf = (item: ShownItem) => {
+    const state = states.get(item.id);
+    const known = rows.get(item);
+    if (known && known.props.state === state) return known;
+    const row = <ItemRow key={item.id} item={item} state={state} readOnly={readOnly} actions={actions} />;
+    rows.set(item, row as VNode<ItemRowProps>);
+    return row;
+  };
   const place = useRef<Place | undefined>(undefined);
 
   const focus = (index: number, control: string) => {
@@ -67,9 +78,7 @@ export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDo
     <>
       {/* The list may be drawn again before the event has bubbled up from the row. So it is captured. */}
       <ul class="list" ref={list} onKeyDownCapture={onKeyDown}>
-        {drawn.map((item) => (
-          <ItemRow key={item.id} item={item} state={states.get(item.id)} readOnly={readOnly} actions={actions} />
-        ))}
+        {drawn.map(rowOf)}
       </ul>
       <div class="list-end">
         {drawn.length < items.length && (

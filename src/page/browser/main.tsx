@@ -1,52 +1,38 @@
-// Starts the page: connects the offline list to the service, and draws it. Edits wait in memory while the service is
-// away, so the browser asks before the user leaves with unsent edits.
-// Why: docs/decisions/0082-the-page-is-a-view.md
+// Starts the page: draws the list of whoever uses this tab. If nothing keeps the unsent edits, the browser asks before the
+// user leaves.
 
 import { render } from "preact";
-import { type Credentials, jsonText, TodoClient } from "../../client/index.ts";
-import { OfflineList } from "../../client/offline.ts";
-import { credentialProblem } from "../credential-check.ts";
-import { listPath, type PageSettings, settingsMetaName } from "../page-settings.ts";
+import { type PageSettings, settingsMetaName } from "../page-settings.ts";
+import { listTitle } from "./addresses.ts";
 import { Page } from "./page.tsx";
+import { registerWorker } from "./register-worker.ts";
+import { Session } from "./session.ts";
 
 function readSettings(): PageSettings {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
-  return JSON.parse(meta?.content ?? "{}") as PageSettings;
+  const settings = JSON.parse(meta?.content ?? "{}") as PageSettings;
+  return { ...settings, root: new URL(settings.root || "./", document.baseURI).href };
 }
 
 const settings = readSettings();
-/** The name and the password are only here. A reload forgets them: that is how a user signs out. */
-let credentials: Credentials | undefined;
+const session = new Session(settings, draw);
+const root = document.getElementById("page");
 
-function connect(credentialsNow: () => Credentials | undefined): TodoClient<string> {
-  // Pass the address of the list, not of the page. The client removes /api/ from the end of an address. That would be
-  // wrong if the page itself is served under a path that ends with /api/.
-  return new TodoClient(new URL(listPath, document.baseURI), {
-    codec: jsonText,
-    form: settings.form,
-    // The offline list tries again by itself, and meanwhile the page says that the service is away.
-    retry: { limit: 0 },
-    credentials: credentialsNow,
-  });
-}
-
-const list = new OfflineList(
-  connect(() => credentials),
-  { name: "" },
-);
-
-/** Returns why the sign-in failed. */
-async function signIn(given: Credentials): Promise<string | undefined> {
-  const problem = await credentialProblem(connect(() => given));
-  if (problem !== undefined) return problem;
-  credentials = given;
-  list.retry();
-  return undefined;
+function draw(): void {
+  const { address, username } = session;
+  document.title = address.name === "" ? listTitle("") : `${address.name} – ${listTitle("")}`;
+  // With the key, nothing that was opened, typed or searched for is there for the next person, or in another list.
+  const key = JSON.stringify([username, address.name]);
+  if (root) render(<Page key={key} session={session} settings={settings} />, root);
 }
 
 addEventListener("beforeunload", (event) => {
-  if (list.getSnapshot().pending.length > 0 || document.querySelector("[data-draft=true]")) event.preventDefault();
+  if (!session.isSafe || document.querySelector("[data-draft=true]")) event.preventDefault();
 });
 
-const root = document.getElementById("page");
-if (root) render(<Page list={list} settings={settings} onSignIn={signIn} />, root);
+// Relative addresses would change when another list is shown.
+const manifest = document.querySelector<HTMLLinkElement>("link[rel=manifest]");
+manifest?.setAttribute("href", manifest.href);
+addEventListener("popstate", () => session.showList());
+void session.start();
+registerWorker(settings.root).catch(console.warn);

@@ -3,14 +3,15 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Credentials } from "../../client/index.ts";
-import type { OfflineItem, OfflineList, PendingEdit } from "../../client/offline.ts";
+import type { OfflineItem, PendingEdit } from "../../client/offline.ts";
 import { ItemActions, type Notice } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
 import { quoted, viewItem } from "../item-view.ts";
 import { type Filter, viewList } from "../list-view.ts";
-import { listPath, type PageSettings } from "../page-settings.ts";
+import type { PageSettings } from "../page-settings.ts";
 import { badgeOf, statusLine } from "../page-status.ts";
 import type { NewEntry } from "../pasted-lines.ts";
+import { listTitle } from "./addresses.ts";
 import { Composer } from "./composer.tsx";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { ConnectPanel } from "./connect-panel.tsx";
@@ -19,32 +20,34 @@ import { Header } from "./header.tsx";
 import { ItemEditor } from "./item-editor.tsx";
 import type { RowActions } from "./item-row.tsx";
 import { ItemRows } from "./item-rows.tsx";
+import { ListsDialog } from "./lists-dialog.tsx";
 import { NoticeView } from "./notice.tsx";
+import type { Session } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
+import { SignOutDialog } from "./sign-out-dialog.tsx";
 import { StatusLineView } from "./status-line.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { useList } from "./use-list.ts";
+import { useUndoKey } from "./use-undo-key.ts";
 
 interface PageProps {
-  readonly list: OfflineList<string>;
+  readonly session: Session;
   readonly settings: PageSettings;
-  /** Returns why the sign-in failed. */
-  readonly onSignIn: (credentials: Credentials) => Promise<string | undefined>;
 }
 
 type Opened =
-  | { readonly kind: "connect" | "sign-in" }
+  | { readonly kind: "connect" | "lists" | "sign-in" | "sign-out" }
   | { readonly kind: "editor"; readonly id: string; readonly json: string; readonly draft: FormEdits }
   | { readonly kind: "conflict"; readonly id: string };
 
-export function Page({ list, settings, onSignIn }: PageProps) {
+export function Page({ session, settings }: PageProps) {
+  const { list, address, username } = session;
   const snapshot = useList(list);
   const { items, pending, status } = snapshot;
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
   const [opened, setOpened] = useState<Opened>();
   const [notice, setNotice] = useState<Notice>();
-  const [username, setUsername] = useState<string>();
   const [addedId, setAddedId] = useState<string>();
   const composer = useRef<HTMLInputElement>(null);
   const close = () => setOpened(undefined);
@@ -52,7 +55,9 @@ export function Page({ list, settings, onSignIn }: PageProps) {
   const actions = useMemo(() => new ItemActions(list, settings.fieldNames, setNotice), [list]);
   const edit = (id: string, draft: FormEdits = new Map()) => {
     const found = list.getSnapshot().items.find((item) => item.id === id);
-    if (found) setOpened({ kind: "editor", id, json: found.item, draft });
+    if (!found) return;
+    actions.edits(id);
+    setOpened({ kind: "editor", id, json: found.item, draft });
   };
   const rowActions = useMemo(
     (): RowActions => ({
@@ -73,85 +78,115 @@ export function Page({ list, settings, onSignIn }: PageProps) {
     if (isEmpty && document.activeElement === document.body) composer.current?.focus();
   }, [isEmpty]);
 
+  useUndoKey(opened === undefined, actions.undo);
+
   const add = async (entries: readonly NewEntry[]) => {
     // A new item is always in sight.
     setSearch("");
     if (filter === "done") setFilter("all");
     setAddedId(await actions.add(entries));
   };
-  const signIn = async (credentials: Credentials) => {
-    const problem = await onSignIn(credentials);
-    if (problem !== undefined) return problem;
-    setUsername(credentials.username);
-    close();
-    return undefined;
+  const signIn = async (credentials: Credentials, stays: boolean) => {
+    const problem = await session.signIn(credentials, stays);
+    if (problem === undefined) close();
+    return problem;
   };
+  const signOut = () =>
+    void actions.attempt(async () => {
+      if (await session.hasUnsentEdits()) setOpened({ kind: "sign-out" });
+      else await session.signOut();
+    });
   const discard = (id?: string) => void actions.attempt(() => list.discard(id));
-  const line = statusLine(snapshot);
-  const isSignedOut = !loaded && needsCredentials;
+  const line = statusLine(snapshot, session.isKept);
+  const isSignedOut = !loaded && (needsCredentials || (settings.auth === "all" && username === undefined));
 
   return (
     <>
-      <Header
-        badge={badgeOf(status)}
-        username={username}
-        offersSignIn={settings.auth !== "off" && username === undefined && !needsCredentials}
-        onSignIn={() => setOpened({ kind: "sign-in" })}
-        onConnect={() => setOpened({ kind: "connect" })}
-      />
-      <main data-loaded={loaded}>
-        {line && !isSignedOut && (
-          <StatusLineView
-            line={line}
-            about={"edit" in line ? nameOf(line.edit, items) : ""}
-            onSignIn={() => setOpened({ kind: "sign-in" })}
-            onRetry={() => list.retry()}
-            onSendAnyway={() => void actions.attempt(() => list.sendAnyway())}
-            onDecide={rowActions.onDecide}
-            onEdit={rowActions.onEdit}
-            onDiscard={discard}
-          />
-        )}
-        {isSignedOut ? (
-          <section class="empty" aria-label="Sign in">
-            <h2>Sign in</h2>
-            <SignInForm username={username} onSignIn={signIn} />
-          </section>
-        ) : (
-          <>
-            {readOnly ? (
-              <p class="composer hint">Read-only: changes are not stored.</p>
-            ) : (
-              <Composer inputRef={composer} onAdd={add} />
-            )}
-            <Toolbar filter={filter} onFilter={setFilter} search={search} onSearch={setSearch} counts={counts} />
-            {shown.length > 0 ? (
-              <ItemRows
-                items={shown}
-                states={states}
-                readOnly={readOnly}
-                actions={rowActions}
-                addedId={addedId}
-                onDeleteDone={(done) => void actions.remove(...done)}
-              />
-            ) : (
-              <EmptyList
-                loaded={loaded}
-                isAway={line !== undefined}
-                search={search}
-                filter={filter}
-                all={items.length}
-              />
-            )}
-          </>
-        )}
-      </main>
+      {/* The message is at the bottom, but comes first in the order of Tab: nobody can tab through a long list in time. */}
       <div aria-live="polite">{notice && <NoticeView notice={notice} onClose={() => setNotice(undefined)} />}</div>
-      {opened?.kind === "connect" && <ConnectPanel settings={settings} username={username} onClose={close} />}
+      <div class="scroller">
+        <Header
+          title={listTitle(address.name)}
+          badge={badgeOf(status)}
+          username={username}
+          offersSignIn={settings.auth !== "off" && !settings.tokensOnly && username === undefined && !needsCredentials}
+          onLists={settings.hasLists ? () => setOpened({ kind: "lists" }) : undefined}
+          onSignIn={() => setOpened({ kind: "sign-in" })}
+          onSignOut={signOut}
+          onConnect={() => setOpened({ kind: "connect" })}
+        />
+        <main data-loaded={loaded}>
+          {line && !isSignedOut && (
+            <StatusLineView
+              line={line}
+              about={"edit" in line ? nameOf(line.edit, items) : ""}
+              onSignIn={() => setOpened({ kind: "sign-in" })}
+              onRetry={() => list.retry()}
+              onSendAnyway={() => void actions.attempt(() => list.sendAnyway())}
+              onDecide={rowActions.onDecide}
+              onEdit={rowActions.onEdit}
+              onDiscard={discard}
+            />
+          )}
+          {isSignedOut ? (
+            <section class="empty" aria-label="Sign in">
+              <h2>Sign in</h2>
+              {settings.tokensOnly ? (
+                <p class="sign-in hint">
+                  This service takes tokens of an identity provider only. Use it with your app: this page signs in with
+                  a name and a password.
+                </p>
+              ) : (
+                <SignInForm username={username} onSignIn={signIn} />
+              )}
+            </section>
+          ) : (
+            <>
+              {readOnly ? (
+                <p class="composer hint">Read-only: changes are not stored.</p>
+              ) : (
+                <Composer inputRef={composer} onAdd={add} />
+              )}
+              <Toolbar
+                filter={filter}
+                onFilter={setFilter}
+                search={search}
+                onSearch={setSearch}
+                counts={loaded ? counts : undefined}
+              />
+              {shown.length > 0 ? (
+                <ItemRows
+                  items={shown}
+                  states={states}
+                  readOnly={readOnly}
+                  actions={rowActions}
+                  addedId={addedId}
+                  onDeleteDone={(done) => void actions.remove(...done)}
+                />
+              ) : (
+                <EmptyList
+                  loaded={loaded}
+                  isAway={line !== undefined}
+                  search={search}
+                  filter={filter}
+                  all={items.length}
+                />
+              )}
+            </>
+          )}
+        </main>
+      </div>
+      {opened?.kind === "connect" && (
+        <ConnectPanel address={address} settings={settings} username={username} onClose={close} />
+      )}
+      {opened?.kind === "lists" && <ListsDialog session={session} root={settings.root} onClose={close} />}
       {opened?.kind === "sign-in" && (
         <Dialog title="Sign in" kind="signing-in" onClose={close}>
           <SignInForm username={username} onSignIn={signIn} onCancel={close} />
         </Dialog>
+      )}
+      {opened?.kind === "sign-out" && (
+        <SignOutDialog onSignOut={() => void actions.attempt(() => session.signOut())} onClose={close} />
       )}
       {opened?.kind === "editor" && (
         <ItemEditor
@@ -160,7 +195,7 @@ export function Page({ list, settings, onSignIn }: PageProps) {
           draft={opened.draft}
           problem={pending.find(({ id }) => id === opened.id)?.problem}
           readOnly={readOnly}
-          address={`${listPath}${opened.id}`}
+          address={`${address.items}${opened.id}`}
           onSave={(edits, seen) => {
             close();
             void actions.save(opened.id, edits, seen);
@@ -172,7 +207,7 @@ export function Page({ list, settings, onSignIn }: PageProps) {
           onClose={(draft, isChanged) => {
             close();
             const action = { label: "Continue", run: () => edit(opened.id, draft) };
-            if (isChanged) setNotice({ kind: "done", text: "Your changes are not saved", action });
+            if (isChanged) setNotice({ kind: "done", id: opened.id, text: "Your changes are not saved", action });
           }}
         />
       )}
@@ -231,6 +266,6 @@ function EmptyList({ loaded, isAway, search, filter, all }: EmptyListProps) {
 
 /** The name of the item that an edit is about, in quotes. */
 function nameOf({ id, conflict }: PendingEdit<string>, items: readonly OfflineItem<string>[]): string {
-  const json = items.find((item) => item.id === id)?.item ?? conflict?.theirs ?? conflict?.base;
+  const json = items.find((item) => item.id === id)?.item ?? conflict?.base;
   return quoted(json === undefined ? "" : viewItem(json).name);
 }

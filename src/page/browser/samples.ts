@@ -4,8 +4,8 @@ import { type CodeSample, exampleFiles, samplesOf } from "../../description/code
 import { appSamples } from "../app-samples.ts";
 import type { PageSettings } from "../page-settings.ts";
 
-/** `base` is the page's address, with its slash. */
+/** `base` is the list's address, with its slash. */
 export async function loadSamples(base: string, settings: PageSettings): Promise<CodeSample[]> {
-  const description = await (await fetch("openapi.json")).json();
+  const description = await (await fetch(`${settings.root}openapi.json`)).json();
   return [...samplesOf(description, base), ...appSamples(base, settings), ...exampleFiles];
 }

@@ -1,22 +1,24 @@
-// Asks for a name and a password, and checks them. They are kept only in the page's memory.
+// Asks for a name and a password, and checks them.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Credentials } from "../../client/index.ts";
 import { CredentialFields } from "./credential-fields.tsx";
 
 interface SignInFormProps {
   /** The user who is signed in, and whom the service no longer accepts. Undefined if nobody is. */
   readonly username: string | undefined;
-  /** Returns why the sign-in failed. */
-  readonly onSignIn: (credentials: Credentials) => Promise<string | undefined>;
+  /** `stays`: also after a reload of this tab. Returns why the sign-in failed. */
+  readonly onSignIn: (credentials: Credentials, stays: boolean) => Promise<string | undefined>;
   /** Undefined if the page can show nothing without a sign-in. */
   readonly onCancel?: () => void;
 }
 
 export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
   const [credentials, setCredentials] = useState({ username: username ?? "", password: "" });
+  const [stays, setStays] = useState(false);
   const [problem, setProblem] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);
+  const stayId = useId();
   const form = useRef<HTMLFormElement>(null);
   const focus = (field: "username" | "password") =>
     form.current?.querySelector<HTMLElement>(`[data-control="${field}"]`)?.focus();
@@ -25,7 +27,7 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
     event.preventDefault();
     if (isBusy) return;
     setIsBusy(true);
-    setProblem(await onSignIn(credentials));
+    setProblem(await onSignIn(credentials, stays));
     setCredentials({ ...credentials, password: "" });
     setIsBusy(false);
     focus("password");
@@ -34,7 +36,7 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
     <form class="sign-in fields" ref={form} onSubmit={submit}>
       <p class="hint">
         {username === undefined
-          ? "This service asks for a name and a password. They stay in this tab until you reload or close it."
+          ? "This service asks for a name and a password. Until you sign out, this device may keep your list."
           : "The service no longer accepts this password. To sign in as somebody else, sign out first."}
       </p>
       <CredentialFields
@@ -45,6 +47,17 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
         }
         required
       />
+      <div class="field">
+        <label for={stayId}>Stay signed in in this tab</label>
+        <input
+          id={stayId}
+          type="checkbox"
+          class="tick"
+          checked={stays}
+          onChange={({ currentTarget: { checked } }) => setStays(checked)}
+          data-control="stay"
+        />
+      </div>
       <p class="problem" role="alert">
         {problem}
       </p>

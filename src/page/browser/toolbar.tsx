@@ -9,7 +9,8 @@ interface ToolbarProps {
   readonly onFilter: (filter: Filter) => void;
   readonly search: string;
   readonly onSearch: (search: string) => void;
-  readonly counts: Readonly<Record<Filter, number>>;
+  /** Undefined until the list is there. */
+  readonly counts: Readonly<Record<Filter, number>> | undefined;
 }
 
 export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarProps) {
@@ -26,7 +27,7 @@ export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarP
             onClick={() => onFilter(value)}
             data-filter={value}
           >
-            {labels[value]} <span class="count">{counts[value].toLocaleString("en")}</span>
+            {labels[value]} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
           </button>
         ))}
       </fieldset>

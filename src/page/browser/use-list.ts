@@ -1,14 +1,14 @@
 // Draws a component again when the list has a new snapshot: at most once for each frame, because many edits at once make
 // many snapshots.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useReducer } from "preact/hooks";
 import type { OfflineList, OfflineSnapshot } from "../../client/offline.ts";
 
 export function useList(list: OfflineList<string>): OfflineSnapshot<string> {
-  const [snapshot, setSnapshot] = useState(list.getSnapshot);
-  useEffect(() => {
+  const [, draw] = useReducer((count: number, _: unknown) => count + 1, 0);
+  // Before anything else happens: the list may be closed before the browser paints.
+  useLayoutEffect(() => {
     let frame = 0;
-    const draw = () => setSnapshot(list.getSnapshot());
     const unsubscribe = list.subscribe(() => {
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(draw);
@@ -18,5 +18,5 @@ export function useList(list: OfflineList<string>): OfflineSnapshot<string> {
       cancelAnimationFrame(frame);
     };
   }, [list]);
-  return snapshot;
+  return list.getSnapshot();
 }

@@ -40,7 +40,7 @@ export interface ListedOperation {
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly security: readonly unknown[];
+  readonly security: readonly object[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly "x-codeSamples": readonly { readonly label: string; readonly source: string }[];
 }

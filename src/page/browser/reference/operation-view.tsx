@@ -1,6 +1,5 @@
 // One operation: what it does, what to send, what comes back, code for it, and a form to try it.
 
-import type { Credentials } from "../../../client/basic.ts";
 import { atBase } from "../../../description/code-samples.ts";
 import { CodeTabs } from "../code-tabs.tsx";
 import { Copyable } from "../copyable.tsx";
@@ -11,7 +10,8 @@ import { type TriedItem, TryForm } from "./try-form.tsx";
 
 /** The reader's choices. They apply to all operations. */
 interface ReaderChoices extends TriedItem {
-  readonly credentials: Credentials;
+  /** What an operation that needs credentials is tried with. Undefined if the reader has typed none. */
+  readonly authorization: string | undefined;
   readonly language: string;
   readonly onLanguage: (language: string) => void;
 }

@@ -2,7 +2,7 @@
 // whole programs, schemas and errors.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Credentials } from "../../../client/basic.ts";
+import { basic, type Credentials } from "../../../client/basic.ts";
 import { atBase, exampleFiles } from "../../../description/code-samples.ts";
 import { CodeTabs } from "../code-tabs.tsx";
 import { Copyable } from "../copyable.tsx";
@@ -13,12 +13,29 @@ import { OperationView, pageAddress } from "./operation-view.tsx";
 import { DocumentContext, Name, Prose } from "./prose.tsx";
 import { Schemas } from "./schema-view.tsx";
 
+/** True if an operation takes credentials of this kind. */
+function takes(operations: readonly ListedOperation[], scheme: "basic" | "bearer"): boolean {
+  return operations.some(({ security }) => security.some((one) => scheme in one));
+}
+
+function authorizationOf(credentials: Credentials, token: string): string | undefined {
+  if (token !== "") return `Bearer ${token}`;
+  return credentials.username === "" ? undefined : basic(credentials);
+}
+
 export function Reference({ document: description }: { document: ApiDocument }) {
   const [credentials, setCredentials] = useState<Credentials>({ username: "", password: "" });
+  const [token, setToken] = useState("");
   const [language, setLanguage] = useState("curl");
   const [program, setProgram] = useState("C#");
   const [itemId, setItemId] = useState(() => exampleIdOf(description));
-  const choices = { credentials, language, onLanguage: setLanguage, itemId, onCreated: setItemId };
+  const choices = {
+    authorization: authorizationOf(credentials, token),
+    language,
+    onLanguage: setLanguage,
+    itemId,
+    onCreated: setItemId,
+  };
   const alternatives = description.operations.map((operation) => alternativeOf(description, operation));
   const shown = description.operations.filter((operation) => !alternatives.includes(operation));
   const groups = description.tags.map(({ name, description: text }) => ({
@@ -76,10 +93,24 @@ export function Reference({ document: description }: { document: ApiDocument }) 
           <Prose text={description.info.description} />
           {shown.some(({ security }) => security.length > 0) && (
             <form id="credentials" class="try" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
-              <CredentialFields
-                credentials={credentials}
-                onChange={(typed) => setCredentials((now) => ({ ...now, ...typed }))}
-              />
+              {takes(shown, "basic") && (
+                <CredentialFields
+                  credentials={credentials}
+                  onChange={(typed) => setCredentials((now) => ({ ...now, ...typed }))}
+                />
+              )}
+              {takes(shown, "bearer") && (
+                <label>
+                  Token
+                  <input
+                    type="password"
+                    value={token}
+                    onInput={({ currentTarget: { value } }) => setToken(value.trim())}
+                    autocomplete="off"
+                    data-control="token"
+                  />
+                </label>
+              )}
               <p class="hint">Used when you try an operation that needs credentials. They stay in this tab’s memory.</p>
             </form>
           )}

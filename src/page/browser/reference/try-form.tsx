@@ -2,7 +2,6 @@
 // stays text: nothing parses it, so numbers and spelling are shown exactly as they were sent.
 
 import { useRef, useState } from "preact/hooks";
-import { basic, type Credentials } from "../../../client/basic.ts";
 import { Copyable } from "../copyable.tsx";
 import { exampleIdOf, exampleText, type ListedOperation } from "./api-document.ts";
 import { useDocument } from "./prose.tsx";
@@ -15,7 +14,7 @@ export interface TriedItem {
 
 interface TryFormProps extends TriedItem {
   readonly operation: ListedOperation;
-  readonly credentials: Credentials;
+  readonly authorization: string | undefined;
 }
 
 interface Received {
@@ -29,7 +28,7 @@ interface Received {
 /** The most text that is shown. More would make a browser slow. */
 const charactersMax = 50_000;
 
-export function TryForm({ operation, credentials, itemId, onCreated }: TryFormProps) {
+export function TryForm({ operation, authorization, itemId, onCreated }: TryFormProps) {
   const { method, path, parameters = [], requestBody, security } = operation;
   const exampleId = exampleIdOf(useDocument());
   // Once the reader has created an item, the other forms are about that item. A field in which the reader has typed
@@ -53,7 +52,7 @@ export function TryForm({ operation, credentials, itemId, onCreated }: TryFormPr
     }
     const body = typed("body") || null;
     if (body !== null) headers.set("Content-Type", "application/json");
-    if (security.length > 0 && credentials.username !== "") headers.set("Authorization", basic(credentials));
+    if (security.length > 0 && authorization !== undefined) headers.set("Authorization", authorization);
     setReceived(undefined);
     try {
       // The browser must neither respond from its cache nor ask for credentials itself.

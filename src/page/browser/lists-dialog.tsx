@@ -1,0 +1,86 @@
+// Leads to another list, or to a new one. A list has an address of its own, and exists while it has an item.
+
+import { useEffect, useState } from "preact/hooks";
+import { listTitle, pageOf } from "./addresses.ts";
+import { Dialog } from "./dialog.tsx";
+import type { Session } from "./session.ts";
+
+interface ListsDialogProps {
+  readonly session: Session;
+  readonly root: string;
+  readonly onClose: () => void;
+}
+
+const shownMax = 100;
+
+export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
+  const [names, setNames] = useState<readonly string[]>();
+  const [isAway, setIsAway] = useState(false);
+  const [typed, setTyped] = useState("");
+  useEffect(() => {
+    session.listNames().then(setNames, () => setIsAway(true));
+  }, []);
+  const all = ["", ...(names ?? []).filter((name) => name !== "")];
+  const found = all.filter((name) => listTitle(name).toLowerCase().includes(typed.toLowerCase()));
+  const goTo = (name: string) => {
+    onClose();
+    session.goTo(name);
+  };
+  return (
+    <Dialog title="Lists" kind="lists" onClose={onClose}>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          goTo(typed);
+        }}
+      >
+        <label>
+          Name of a list
+          <span class="value">
+            <input
+              value={typed}
+              onInput={({ currentTarget: { value } }) => setTyped(value)}
+              pattern="(?!(a|A)(p|P)(i|I)$)[A-Za-z0-9][A-Za-z0-9._\-]{0,63}"
+              title="1 to 64 letters, digits, dots, hyphens or underscores; the first is a letter or a digit"
+              required
+              autocapitalize="none"
+              autocomplete="off"
+              data-control="list-name"
+            />
+            <button type="submit" class="primary">
+              {isAway || (typed !== "" && names?.includes(typed)) ? "Open" : "New list"}
+            </button>
+          </span>
+        </label>
+        <p class="hint" role="status">
+          {isAway
+            ? "The names cannot be loaded, because the service cannot be reached."
+            : "A new list is stored with its first item."}
+        </p>
+      </form>
+      <ul class="links">
+        {found.slice(0, shownMax).map((name) => (
+          <li key={name}>
+            <a
+              href={pageOf(name, root)}
+              class="one-line"
+              aria-current={name === session.address.name ? "page" : undefined}
+              onClick={(event) => {
+                // The browser itself opens a link in another tab or window.
+                if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+                event.preventDefault();
+                goTo(name);
+              }}
+            >
+              {listTitle(name)}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {found.length > shownMax && (
+        <p class="hint">{(found.length - shownMax).toLocaleString("en")} more. Type a part of the name to find one.</p>
+      )}
+    </Dialog>
+  );
+}
