@@ -40,6 +40,17 @@ test("the page asks for credentials, reports wrong ones, keeps them in memory on
   await page.untilNames("Secret");
 });
 
+test("before the service has answered, there is one place to sign in", async () => {
+  await pages.start("--auth", "all", "--users", await pages.users("ann"));
+  const page = await pages.openPage();
+  await page.block(...api);
+  await page.view.reload();
+  await page.until("document.querySelector('.sign-in')");
+  expect(
+    await page.evaluate<string[]>("[...document.querySelectorAll('button')].map(({ textContent }) => textContent)"),
+  ).toEqual(["Connect your app", "Sign in"]);
+});
+
 test("if only writes need credentials, an edit waits, and is sent after the sign-in", async () => {
   await pages.start("--auth", "writes", "--users", await pages.users("ann"));
   const page = await pages.openPage();

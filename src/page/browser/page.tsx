@@ -98,6 +98,7 @@ export function Page({ session, settings }: PageProps) {
     });
   const discard = (id?: string) => void actions.attempt(() => list.discard(id));
   const line = statusLine(snapshot, session.isKept);
+  const offersSignIn = settings.auth !== "off" && !settings.tokensOnly && username === undefined && !needsCredentials;
   const isSignedOut = !loaded && (needsCredentials || (settings.auth === "all" && username === undefined));
 
   return (
@@ -109,7 +110,7 @@ export function Page({ session, settings }: PageProps) {
           title={listTitle(address.name)}
           badge={badgeOf(status)}
           username={username}
-          offersSignIn={settings.auth !== "off" && !settings.tokensOnly && username === undefined && !needsCredentials}
+          offersSignIn={offersSignIn && !isSignedOut}
           onLists={settings.hasLists ? () => setOpened({ kind: "lists" }) : undefined}
           onSignIn={() => setOpened({ kind: "sign-in" })}
           onSignOut={signOut}
