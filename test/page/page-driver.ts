@@ -111,29 +111,34 @@ export class PageDriver {
   }
 
   /** Clicks a control of the item with this name. */
-  async clickItem(name: string, control: string): Promise<void> {
-    await this.evaluate(`document.querySelectorAll("[data-test]").forEach((marked) => delete marked.dataset.test)`);
-    await this.until(`(() => {
-      const row = [...document.querySelectorAll("li.row")].find((row) => row.querySelector(".name").textContent === ${JSON.stringify(name)});
-      const target = row?.querySelector('[data-control="${control}"]');
-      if (target) target.dataset.test = "target";
-      return target;
-    })()`);
-    await this.click('[data-test="target"]');
+  clickItem(name: string, control: string): Promise<void> {
+    return this.#clickFound(`[...document.querySelectorAll("li.row")]
+      .find((row) => row.querySelector(".name").textContent === ${JSON.stringify(name)})
+      ?.querySelector('[data-control="${control}"]')`);
+  }
+
+  clickButton(text: string): Promise<void> {
+    return this.#clickFound(`[...document.querySelectorAll("button")]
+      .find((button) => button.textContent.trim() === ${JSON.stringify(text)})`);
+  }
+
+  click(selector: string): Promise<void> {
+    return this.#clickFound(`document.querySelector(${JSON.stringify(selector)})`);
   }
 
   /**
-   * Scrolls to an element, if necessary, and clicks it. A change of the page in between may move the element, so this is
-   * tried a few times. A click that would hit something else is kept from doing anything.
+   * Scrolls to the element that an expression finds, if necessary, and clicks it. A change of the page in between may
+   * move or replace the element, so this is tried a few times. A click that would hit something else is kept from doing
+   * anything.
    */
-  async click(selector: string): Promise<void> {
+  async #clickFound(found: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const block = attempt === 1 ? "nearest" : "center";
-      await this.until(`document.querySelector(${JSON.stringify(selector)})`);
-      await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.scrollIntoView({ block: "${block}" })`);
-      await this.#untilStill(selector);
+      await this.until(found);
+      await this.evaluate(`(${found})?.scrollIntoView({ block: "${block}" })`);
+      await this.#untilStill(found);
       await this.evaluate(`(() => {
-        const target = document.querySelector(${JSON.stringify(selector)});
+        const target = ${found};
         window.hasMissed = false;
         const guard = (event) => {
           if (!target || target.contains(event.target)) return;
@@ -144,33 +149,26 @@ export class PageDriver {
         window.addEventListener("click", guard, { capture: true, once: true });
       })()`);
       try {
-        await this.view.click(selector, { timeout: clickTimeoutMs / clickAttempts });
+        await this.view.click('[data-test="target"]', { timeout: clickTimeoutMs / clickAttempts });
         if (!(await this.evaluate("window.hasMissed === true"))) return;
-        throw new Error(`the click on ${selector} hit something else`);
+        throw new Error(`the click on ${found} hit something else`);
       } catch (error) {
         if (attempt === clickAttempts) throw error;
       }
     }
   }
 
-  /** Waits until an element has stopped moving. A click on an element that still moves would miss it. */
-  async #untilStill(selector: string): Promise<void> {
+  /** Waits until an element has stopped moving, and marks it. A click on an element that still moves would miss it. */
+  async #untilStill(found: string): Promise<void> {
     await this.until(`(() => {
-      const place = JSON.stringify(document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect());
+      const target = ${found};
+      for (const marked of document.querySelectorAll("[data-test]")) if (marked !== target) delete marked.dataset.test;
+      if (target) target.dataset.test = "target";
+      const place = JSON.stringify(target?.getBoundingClientRect());
       const isStill = place !== undefined && place === window.placeBefore;
       window.placeBefore = place;
       return isStill;
     })()`);
-  }
-
-  async clickButton(text: string): Promise<void> {
-    await this.evaluate(`document.querySelectorAll("[data-test]").forEach((marked) => delete marked.dataset.test)`);
-    await this.until(`(() => {
-      const button = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === ${JSON.stringify(text)});
-      if (button) button.dataset.test = "target";
-      return button;
-    })()`);
-    await this.click('[data-test="target"]');
   }
 
   /** Replaces the text of a field. */
