@@ -27,7 +27,7 @@ import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
-import { refusalOf } from "./offered-lists.ts";
+import { refusalOf, refusalOfFound } from "./offered-lists.ts";
 import { readSeed } from "./seed.ts";
 import { connectionLimits, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
@@ -167,7 +167,7 @@ async function openStore(
   const refusal = await refusalOf(engine, settings.lists);
   if (refusal !== undefined) {
     await engine.close();
-    throw new StoreError(`the store cannot be used: ${refusal}`);
+    throw cannotBeUsed(refusal);
   }
   const store = await TodoStore.open(engine, {
     ...settings,
@@ -182,6 +182,10 @@ async function openStore(
     log("info", `The store already has items, so the seed${file} was not used`);
   }
   return store;
+}
+
+function cannotBeUsed(refusal: string): StoreError {
+  return new StoreError(`the store cannot be used: ${refusal}`);
 }
 
 async function openEngine(
@@ -205,6 +209,10 @@ async function openEngine(
     limits,
     // A service that is being replaced may still be stopping.
     lockWaitMs: (settings.shutdownDelaySeconds + settings.shutdownGraceSeconds) * 1_000 + closeMsMax,
+    onFound(found) {
+      const refusal = refusalOfFound(found, settings.lists);
+      if (refusal !== undefined) throw cannotBeUsed(refusal);
+    },
     onWarning: (message) => logOnce("warn", message),
     onDoubt,
   });

@@ -1,6 +1,7 @@
 // Which lists a service offers. A store with items in other lists is refused, because nobody would see them.
 
 import type { Engine } from "../collection/engine.ts";
+import type { FoundLists } from "../engines/sqlite/thread-messages.ts";
 import type { Settings } from "./settings-table.ts";
 
 /**
@@ -9,13 +10,12 @@ import type { Settings } from "./settings-table.ts";
  */
 export async function refusalOf(engine: Engine, offered: Settings["lists"]): Promise<string | undefined> {
   const { itemCount } = await engine.state();
-  if (itemCount === 0) return undefined;
   const { names } = await engine.names("");
-  return refusalOfLists(names, offered);
+  return refusalOfFound({ itemCount, names }, offered);
 }
 
-/** The same for a store that has items. `names` are those of its lists of nobody. */
-export function refusalOfLists(names: readonly string[], offered: Settings["lists"]): string | undefined {
+export function refusalOfFound({ itemCount, names }: FoundLists, offered: Settings["lists"]): string | undefined {
+  if (itemCount === 0) return undefined;
   if (names.length === 0 && offered !== "user")
     return `it has items in lists of users, which a service with --lists ${offered} would not show. Start the service with --lists user; to get a user's items into a store of the other kind, export them as that user, and import them there`;
   const name = offered === "many" ? undefined : names.find((one) => offered === "user" || one !== "");

@@ -1,8 +1,8 @@
 // Tests that a service refuses a store with items that it would not show.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { TodoStore } from "../../src/collection/todo-store.ts";
 import { refusalOf } from "../../src/serve/offered-lists.ts";
 import { engineKinds, type TestStore, temporaryFolder } from "../engines/engine-kinds.ts";
@@ -53,17 +53,57 @@ for (const kind of engineKinds) {
   });
 }
 
-test("the program says why it refuses the store, and closes it", async () => {
+describe("the program says why it refuses a SQLite store, and writes nothing", () => {
   const folder = temporaryFolder();
-  const path = join(folder.path, "store.db");
-  const args = ["--port", "0", "--store", `sqlite:${path}`];
-  const program = await Program.start({ args: [...args, "--lists", "many"] });
-  const created = await program.send("POST", "/lists/work/api/todoitems/", item(ids.one));
-  expect(created.status).toBe(201);
-  await program.stop();
-  const { exitCode, stderr } = await runProgram("serve", { args });
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain('the store cannot be used: it has items in the list "work"');
-  expect(existsSync(`${path}-wal`)).toBe(false);
-  folder.dispose();
+  afterAll(() => folder.dispose());
+
+  /** A store with an item in a list, and the program that has it open. */
+  async function startStore(name: string): Promise<{ args: string[]; program: Program; path: string }> {
+    mkdirSync(join(folder.path, name));
+    const path = join(folder.path, name, "store.db");
+    const args = ["--port", "0", "--store", `sqlite:${path}`];
+    const program = await Program.start({ args: [...args, "--lists", "many"] });
+    const created = await program.send("POST", "/lists/work/api/todoitems/", item(ids.one));
+    expect(created.status).toBe(201);
+    return { args, program, path };
+  }
+
+  /** The files in the folder of a store, each with a hash of its content. */
+  function filesBeside(path: string): [string, bigint | number][] {
+    const place = dirname(path);
+    return readdirSync(place)
+      .sort()
+      .map((name) => [name, Bun.hash(readFileSync(join(place, name)))]);
+  }
+
+  async function expectRefusal(args: string[]): Promise<void> {
+    const { exitCode, stderr } = await runProgram("serve", { args });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('the store cannot be used: it has items in the list "work"');
+  }
+
+  test("that was closed: no file is made beside it", async () => {
+    const { args, program, path } = await startStore("closed");
+    await program.stop();
+    for (const name of readdirSync(dirname(path))) if (name !== "store.db") rmSync(join(dirname(path), name));
+    const before = filesBeside(path);
+    await expectRefusal(args);
+    expect(filesBeside(path)).toEqual(before);
+    expect(before.map(([name]) => name)).toEqual(["store.db"]);
+  });
+
+  test("whose service was killed: the store, its log and its record are as they were", async () => {
+    const { args, program, path } = await startStore("killed");
+    await program.stop("SIGKILL");
+    const written = () => filesBeside(path).filter(([name]) => !/-(lock|shm)$/.test(name));
+    const before = written();
+    expect(before.map(([name]) => name)).toEqual(["store.db", "store.db-record", "store.db-wal"]);
+    await expectRefusal(args);
+    expect(written()).toEqual(before);
+    // The other kind of service goes on where the killed one was.
+    const next = await Program.start({ args: [...args, "--lists", "many"] });
+    const list = await next.fetch("/lists/work/api/todoitems/");
+    expect(await list.text()).toBe(`[${item(ids.one)}]`);
+    await next.stop();
+  });
 });

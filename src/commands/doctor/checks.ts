@@ -10,7 +10,7 @@ import { readCondition } from "../../engines/postgres/postgres-condition.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { readCertificate } from "../../serve/certificate-files.ts";
 import { isLoopback } from "../../serve/loopback.ts";
-import { refusalOfLists } from "../../serve/offered-lists.ts";
+import { refusalOfFound } from "../../serve/offered-lists.ts";
 import { dangers, exposedFiles } from "../../serve/run-service.ts";
 import { readSeed } from "../../serve/seed.ts";
 import type { Settings } from "../../serve/settings-table.ts";
@@ -106,7 +106,7 @@ async function soundness(store: KeptStore, offered: Settings["lists"]): Promise<
   const { items, findings } = await checkStore(store);
   if (findings.length > 0) return fail(`${describeStore(store)}: ${findings.join("; ")}`, damagedAdvice());
   const names = (await listsOf(store)).flatMap(({ owner, name }) => (owner === "" ? [name] : []));
-  const refusal = items === 0 ? undefined : refusalOfLists(names, offered);
+  const refusal = refusalOfFound({ itemCount: items, names }, offered);
   if (refusal !== undefined) return fail(`${describeStore(store)}: ${refusal}`, cannotStart);
   return pass(`${describeStore(store)}: sound, ${countOf(items)}`);
 }

@@ -8,10 +8,11 @@ import { newEpoch } from "../../collection/engine.ts";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { createTables, readPragma } from "./schema.ts";
-import { SqliteStoreError } from "./sqlite-errors.ts";
+import { cannotLock, SqliteStoreError } from "./sqlite-errors.ts";
 import { type OnWait, takeLock } from "./store-lock.ts";
-import { judgeFiles, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
+import { judgeFiles, readHeader, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
 import { StoredRows } from "./stored-rows.ts";
+import type { FoundLists } from "./thread-messages.ts";
 
 /** How long SQLite waits for its own lock, which another program may hold for a moment. */
 const busyMs = 5_000;
@@ -40,6 +41,42 @@ export function realPathOf(path: string): string {
   if (link?.isSymbolicLink()) return realPathOf(resolve(dirname(path), readlinkSync(path)));
   const folder = dirname(resolve(path));
   return existsSync(folder) ? join(realpathSync(folder), basename(path)) : resolve(path);
+}
+
+/**
+ * Reads which lists a store has, before it is opened. Undefined if there is no store yet. A store that was closed is read
+ * without the lock, so that not even the lock's file is made beside it.
+ */
+export async function lookInto(path: string, lockWaitMs: number, onWait: OnWait): Promise<FoundLists | undefined> {
+  checkPlace(path);
+  const file = realPathOf(path);
+  const isClosed = !existsSync(`${file}-journal`) && !readHeader(file)?.isWal;
+  const lock = isClosed ? undefined : await takeLockIfAllowed(file, lockWaitMs, onWait);
+  let database: Database | undefined;
+  try {
+    if (lock) rollBackJournal(file);
+    if (!judgeFiles(file)) return undefined;
+    database = openForReading(file, { checksPages: false });
+    const rows = new StoredRows(database, path);
+    return { itemCount: rows.state().itemCount, names: rows.names("").names };
+  } finally {
+    database?.close();
+    lock?.close();
+  }
+}
+
+/** Undefined if this user may not write beside the store. Then nobody can lock it, and it can only be read. */
+export async function takeLockIfAllowed(
+  file: string,
+  lockWaitMs: number,
+  onWait: OnWait,
+): Promise<Database | undefined> {
+  try {
+    return await takeLock(file, lockWaitMs, onWait);
+  } catch (error) {
+    if (!cannotLock(error)) throw error;
+    return undefined;
+  }
 }
 
 /** If this fails, SQLite may still have the file open. End the process soon, and do not terminate the thread. */

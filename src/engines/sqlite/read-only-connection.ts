@@ -12,16 +12,15 @@ import { judgeFiles } from "./store-record.ts";
 /**
  * Opens a store for reading. Throws a StoreError unless its files belong together, SQLite finds no damage, and its
  * schema is the one that this program reads. A service may have the store open; when this connection is closed, the
- * files stay as they are.
+ * files stay as they are. `checksPages`: whether SQLite looks at every page, which takes its time in a large store.
  */
-export function openForReading(path: string): Database {
+export function openForReading(path: string, { checksPages = true } = {}): Database {
   let database: Database | undefined;
   try {
     judgeFiles(realpathSync(path));
     database = connectForReading(path);
     checkOwner(database, path);
-    const finding = database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check;
-    if (finding !== "ok") throw damaged(path, "its pages do not fit together");
+    if (checksPages && quickCheck(database) !== "ok") throw damaged(path, "its pages do not fit together");
     return database;
   } catch (error) {
     database?.close();
@@ -29,6 +28,10 @@ export function openForReading(path: string): Database {
     if (explained instanceof SqliteStoreError && explained.trouble === "damaged") refuseUnreadable(path);
     throw explained;
   }
+}
+
+function quickCheck(database: Database): string | undefined {
+  return database.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get()?.quick_check;
 }
 
 /**

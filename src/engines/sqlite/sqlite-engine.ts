@@ -17,9 +17,12 @@ import { realLimits } from "../../collection/limits.ts";
 import type { ListKey } from "../../collection/list-key.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 import type { StoreReports } from "./sqlite-store.ts";
-import { marks, type OpenOptions, type ThreadRequests } from "./thread-messages.ts";
+import { type FoundLists, marks, type OpenOptions, type ThreadRequests } from "./thread-messages.ts";
 
-type SqliteEngineOptions = Partial<StoreReports & OpenOptions>;
+interface SqliteEngineOptions extends Partial<StoreReports & OpenOptions> {
+  /** Called with what is in the store, before anything is written. If it throws, the store is not opened. */
+  readonly onFound?: (found: FoundLists) => void;
+}
 
 interface Waiting {
   answer(text: string): void;
@@ -53,9 +56,11 @@ export class SqliteEngine implements Engine {
 
   /** Opens the store, or creates it. */
   static async open(path: string, options: SqliteEngineOptions = {}): Promise<SqliteEngine> {
-    const { readOnly = false, lockWaitMs = 0, limits = realLimits } = options;
+    const { readOnly = false, lockWaitMs = 0, limits = realLimits, onFound } = options;
     const engine = new SqliteEngine(path, options);
     try {
+      const found = onFound && (await engine.#ask("look", path, lockWaitMs));
+      if (found) onFound(found);
       await engine.#ask("open", path, { readOnly, lockWaitMs, limits });
       return engine;
     } catch (error) {

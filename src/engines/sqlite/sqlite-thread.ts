@@ -2,11 +2,10 @@
 // process opens the store's file.
 
 import { existsSync } from "node:fs";
-import { checkPlace, openForWriting, realPathOf } from "./open-store.ts";
+import { checkPlace, lookInto, openForWriting, realPathOf, takeLockIfAllowed } from "./open-store.ts";
 import { openForReading } from "./read-only-connection.ts";
-import { cannotLock, explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
+import { explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
 import { SqliteStore, type StoreReports } from "./sqlite-store.ts";
-import { takeLock } from "./store-lock.ts";
 import { StoredRows } from "./stored-rows.ts";
 import { marks, type ThreadRequests } from "./thread-messages.ts";
 
@@ -29,6 +28,10 @@ const reports: StoreReports = {
 };
 
 const requests: ThreadRequests = {
+  look(path, lockWaitMs) {
+    storePath = path;
+    return lookInto(path, lockWaitMs, reports.onWarning);
+  },
   async open(path, { readOnly, lockWaitMs, limits }) {
     storePath = path;
     // A read-only instance on a fresh machine makes an empty store.
@@ -58,10 +61,7 @@ function store(): OpenStore {
 
 async function openOnlyForReading(path: string, lockWaitMs: number): Promise<OpenStore> {
   checkPlace(path);
-  const lock = await takeLock(realPathOf(path), lockWaitMs, reports.onWarning).catch((error: unknown) => {
-    // If this user may not write beside the store, it is read without a lock.
-    if (!cannotLock(error)) throw error;
-  });
+  const lock = await takeLockIfAllowed(realPathOf(path), lockWaitMs, reports.onWarning);
   try {
     const database = openForReading(path);
     const refuse = () => {

@@ -14,6 +14,13 @@ export interface ListPage {
   readonly rows: readonly Change[];
 }
 
+/** What is in a store that is still to be opened. */
+export interface FoundLists {
+  readonly itemCount: number;
+  /** Of the lists of nobody that have items. */
+  readonly names: readonly string[];
+}
+
 export interface OpenOptions {
   /** A read-only engine never commits and leaves an existing file as it is. */
   readonly readOnly: boolean;
@@ -24,6 +31,8 @@ export interface OpenOptions {
 
 /** What the thread can be asked to do. A request is the name of a method and its arguments. */
 export interface ThreadRequests {
+  /** Reads a store before it is opened, and writes nothing. Undefined if there is none yet. */
+  look(path: string, lockWaitMs: number): Promise<FoundLists | undefined>;
   open(path: string, options: OpenOptions): void | Promise<void>;
   /** `state` is the state after the commit. */
   commit(lists: readonly PlannedList[], state: StoreState): void;
