@@ -54,6 +54,9 @@ export const checksAnswers: Readonly<Record<string, string>> =
         BUN_OPTIONS: `"--preload=${join(projectFolder, "test/description/check-every-answer.ts")}"`,
       };
 
+/** An attack must go on if a service hangs when it is to stop. */
+const stopMsMax = 90_000;
+
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -174,7 +177,14 @@ export class Program {
 
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     this.kill(signal);
+    let hangs = false;
+    const limit = setTimeout(() => {
+      hangs = true;
+      this.kill("SIGKILL");
+    }, stopMsMax);
     const [exitCode, stdout, stderr] = await Promise.all([this.exited, this.#stdout.rest(), this.#stderr.rest()]);
+    clearTimeout(limit);
+    if (hangs) throw new Error(`the program did not end within ${stopMsMax / 1_000} s of ${signal}\n${stderr}`);
     // If the log names an answer that does not fit the API's description, fail here. The test may have missed that
     // answer, because its client may have tried again.
     if (stderr.includes(undescribed)) throw new Error(stderr);
