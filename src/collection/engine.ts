@@ -61,16 +61,23 @@ export interface News {
   readonly lists: readonly ListChanges[];
 }
 
-/** Everything that a store has of one list: its items, and the tombstones that it still has. */
-export interface WholeList {
-  /** The epoch of the store that it was read from. */
+/**
+ * Some of the rows that a store has of one list: its items, and the tombstones that it still has. The pages of a list are
+ * read one after the other, and what the last one says holds for all of them.
+ */
+export interface ListPage {
+  /** The epoch of the store. It is no store's epoch if the pages do not fit together, so that all must be read again. */
   readonly storeEpoch: string;
   /** False if the store never had an item of this list. */
   readonly isStored: boolean;
-  /** The latest change of each item, in any order. Iterate over the pages only once. */
-  readonly pages: AsyncIterable<readonly Change[]>;
-  /** Tombstones up to this version may be missing. Ask after the last page: meanwhile, others may be dropped. */
-  prunedThrough(): Version;
+  /** Tombstones up to this version may be missing. */
+  readonly prunedThrough: Version;
+  /**
+   * The changes of items, in any order. If others commit while the pages are read, an item may come again, and its last
+   * change comes last.
+   */
+  readonly rows: readonly Change[];
+  readonly isLast: boolean;
 }
 
 /** The lists of one owner that have items. */
@@ -131,8 +138,11 @@ export interface Engine {
   /** The newest state. */
   state(): Promise<StoreState>;
 
-  /** Reads one list, as it is at one moment after the call. */
-  load(list: ListKey): Promise<WholeList>;
+  /**
+   * Reads the first page of a list, or the one after `previous`. Together, the pages are the list as it is when the last
+   * one is read.
+   */
+  load(list: ListKey, previous?: ListPage): Promise<ListPage>;
 
   names(owner: string): Promise<ListNames>;
 
@@ -158,6 +168,17 @@ export interface Engine {
   checkReady?(): Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** Reads a list to the end. The next page is read while the caller works on this one. */
+export async function* pagesOf(list: ListKey, load: Engine["load"]): AsyncGenerator<ListPage> {
+  for (let page: ListPage | undefined = await load(list); page; ) {
+    const next: Promise<ListPage> | undefined = page.isLast ? undefined : load(list, page);
+    // If the caller stops early, nobody awaits the next page.
+    next?.catch(() => {});
+    yield page;
+    page = await next;
+  }
 }
 
 /** Thrown by `Batch.decide`: a list of the batch has to be loaded again before its writes can be decided. */

@@ -1,7 +1,7 @@
 // How many bytes the lists of each owner have together, for the limit on them. They are summed at an owner's first write,
 // and then counted. Of what other processes write in the meantime, nothing is known.
 
-import type { Engine } from "./engine.ts";
+import { type Engine, pagesOf, type Version } from "./engine.ts";
 import { type ListKey, listBytes, listKey, partsOf } from "./list-key.ts";
 
 /**
@@ -58,9 +58,10 @@ export class OwnerBytes {
     for (const name of (await this.#engine.names(owner)).names) {
       const list = listKey(name, owner);
       sum += listBytes(list);
-      const { pages } = await this.#engine.load(list);
-      for await (const page of pages)
-        for (const { json } of page) if (json !== null) sum += Buffer.byteLength(json) + 1;
+      const items = new Map<Version, number>();
+      for await (const { rows } of pagesOf(list, this.#engine.load))
+        for (const { position, json } of rows) items.set(position, json === null ? 0 : Buffer.byteLength(json) + 1);
+      for (const bytes of items.values()) sum += bytes;
     }
     this.#keep(owner, sum);
   }

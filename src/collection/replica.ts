@@ -1,18 +1,20 @@
 // This process's copy of one list: its items, its latest changes, and the point in its history that it has reached.
 
-import type { Bookmark, Change, Version, WholeList } from "./engine.ts";
+import type { Bookmark, Change, ListPage, Version } from "./engine.ts";
 import type { ItemList } from "./item-list.ts";
 import { type Limits, realLimits } from "./limits.ts";
+import { type ListKey, listEpoch } from "./list-key.ts";
 import { PastChanges } from "./past-changes.ts";
 
 /** A list as a store has it. */
-export interface StoredList extends Pick<WholeList, "pages" | "prunedThrough"> {
-  readonly epoch: string;
+export interface StoredList {
+  readonly key: ListKey;
+  readonly pages: AsyncIterable<ListPage>;
   /**
-   * True if a reader may have changes that this list lacks, although it has the same epoch: a store that may not be
-   * renamed, because it is only read, was replaced.
+   * Set if the list was replaced. Then readers with this epoch may have changes that the list lacks, although it has the
+   * same epoch: a store that may not be renamed, because it is only read, was replaced.
    */
-  readonly isReplaced: boolean;
+  readonly staleEpoch: string | undefined;
 }
 
 // What a list takes in memory besides its bytes, with what the runtime has not yet collected: about one and a half times
@@ -34,27 +36,31 @@ export class Replica {
     this.#bookmark = bookmark;
   }
 
-  /** Reads a whole list. `list` must be empty. */
-  static async load(list: ItemList, stored: StoredList, limits: Limits = realLimits): Promise<Replica> {
-    const { epoch, prunedThrough, pages, isReplaced } = stored;
+  /** Reads a whole list. `list` must be empty. Returns the last page, too. */
+  static async load(list: ItemList, stored: StoredList, limits: Limits = realLimits) {
+    const { key, pages, staleEpoch } = stored;
     const { changesRemembered } = limits;
+    let last: ListPage | undefined;
     let version = 0;
     let recent: Change[] = [];
     const changesAfter = (oldest: Version) => recent.filter((change) => change.version > oldest);
     for await (const page of pages) {
-      for (const change of page) {
+      last = page;
+      for (const change of page.rows) {
         list.apply(change);
         version = Math.max(version, change.version);
         recent.push(change);
       }
       if (recent.length > 2 * changesRemembered) recent = changesAfter(version - changesRemembered);
     }
-    const pruned = prunedThrough();
-    version = Math.max(version, pruned);
-    const oldest = isReplaced ? version : Math.max(version - changesRemembered, pruned);
+    if (!last) throw new Error("a list without a page");
+    const { storeEpoch, prunedThrough } = last;
+    const epoch = listEpoch(storeEpoch, key);
+    version = Math.max(version, prunedThrough);
+    const oldest = epoch === staleEpoch ? version : Math.max(version - changesRemembered, prunedThrough);
     const past = new PastChanges(oldest, limits);
     for (const change of changesAfter(oldest).sort((one, other) => one.version - other.version)) past.add(change);
-    return new Replica(list, past, { epoch, version });
+    return { replica: new Replica(list, past, { epoch, version }), last };
   }
 
   get bookmark(): Bookmark {

@@ -3,11 +3,11 @@
 // stay in memory.
 // Why: docs/decisions/0005-one-versioned-collection.md
 
-import type { Bookmark, Change, StoreState, Version, WholeList } from "./engine.ts";
+import { type Bookmark, type Change, type Engine, pagesOf, type StoreState, type Version } from "./engine.ts";
 import type { CurrentItem, ItemList } from "./item-list.ts";
 import type { Limits } from "./limits.ts";
 import type { ListPiece } from "./list-document.ts";
-import { type ListKey, listEpoch } from "./list-key.ts";
+import type { ListKey } from "./list-key.ts";
 import { Replica } from "./replica.ts";
 import {
   type AddressedWrite,
@@ -36,7 +36,7 @@ export interface ListHost {
   refresh(): undefined | Promise<void>;
   /** Call this if the store has another history than its state says. The next refresh finds out. */
   doubt(): void;
-  load(list: ListKey): Promise<WholeList>;
+  readonly load: Engine["load"];
   emptyList(): ItemList;
   write(write: AddressedWrite<TodoCollection>): Promise<DecidedOutcome>;
   /** Notes that the list is in use now. */
@@ -254,10 +254,10 @@ export class TodoCollection implements WriteTarget {
   async #loadOnce(): Promise<void> {
     const restarts = this.#restarts;
     this.#arrived = [];
-    const { storeEpoch, isStored, ...stored } = await this.#host.load(this.key);
-    const epoch = listEpoch(storeEpoch, this.key);
-    const isReplaced = this.#isStale && epoch === this.#bookmark.epoch;
-    const replica = await Replica.load(this.#host.emptyList(), { ...stored, epoch, isReplaced }, this.#host.limits);
+    const pages = pagesOf(this.key, this.#host.load);
+    const stored = { key: this.key, pages, staleEpoch: this.#isStale ? this.#bookmark.epoch : undefined };
+    const { replica, last } = await Replica.load(this.#host.emptyList(), stored, this.#host.limits);
+    const { storeEpoch, isStored } = last;
     if (storeEpoch !== this.#host.state.epoch) {
       this.#host.doubt();
       await this.#host.refresh();

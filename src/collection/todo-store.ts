@@ -8,12 +8,13 @@ import type { IdentifiedItem } from "../items/todo-item.ts";
 import {
   type Change,
   type Engine,
+  type ListPage,
   type News,
+  pagesOf,
   StaleListError,
   type StoredLists,
   StoreError,
   type StoreState,
-  type WholeList,
 } from "./engine.ts";
 import { type FollowedStore, Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList } from "./item-list.ts";
@@ -94,7 +95,7 @@ export class TodoStore implements ListHost, FollowedStore {
     this.#freshness = new Freshness(engine, this, { onStoreError, onStoreBack });
     const names = (owner: string) => this.#freshness.reporting(() => engine.names(owner));
     this.#names = new NamesInUse(names);
-    this.#ownerBytes = new OwnerBytes({ names, load: (list) => this.load(list) }, options.userBytesMax);
+    this.#ownerBytes = new OwnerBytes({ names, load: this.load }, options.userBytesMax);
     this.#queue = new WriteQueue({
       max: writeQueueMax,
       limits,
@@ -208,8 +209,8 @@ export class TodoStore implements ListHost, FollowedStore {
   /** Returns false if the list could not be read to the end. */
   async *#storedItems(list: ListKey): AsyncGenerator<Change & { list: ListKey }, boolean> {
     try {
-      const { pages } = await this.#engine.load(list);
-      for await (const page of pages) for (const item of page) if (item.json !== null) yield { ...item, list };
+      const pages = pagesOf(list, (...args) => this.#engine.load(...args));
+      for await (const { rows } of pages) for (const item of rows) if (item.json !== null) yield { ...item, list };
       return true;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
@@ -231,10 +232,10 @@ export class TodoStore implements ListHost, FollowedStore {
     this.#freshness.doubt();
   }
 
-  load(list: ListKey): Promise<WholeList> {
+  readonly load = (list: ListKey, previous?: ListPage): Promise<ListPage> => {
     if (this.#isClosed) throw new StoreError("the store is closed");
-    return this.#freshness.reporting(() => this.#engine.load(list));
-  }
+    return this.#freshness.reporting(() => this.#engine.load(list, previous));
+  };
 
   emptyList(): ItemList {
     return new ItemList(this.#fieldNames, this.limits);

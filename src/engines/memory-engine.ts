@@ -7,11 +7,11 @@ import {
   type Engine,
   type ListChanges,
   type ListNames,
+  type ListPage,
   type News,
   newEpoch,
   type StoreState,
   type Version,
-  type WholeList,
 } from "../collection/engine.ts";
 import { type Limits, realLimits } from "../collection/limits.ts";
 import { type ListKey, partsOf } from "../collection/list-key.ts";
@@ -62,15 +62,12 @@ export class MemoryEngine implements Engine {
     return this.#state;
   }
 
-  async load(list: ListKey): Promise<WholeList> {
+  async load(list: ListKey): Promise<ListPage> {
+    const { epoch: storeEpoch } = this.#state;
     const stored = this.#lists.get(list);
-    const page = stored ? inOrder(stored.changes) : [];
-    const pages = (async function* () {
-      yield page;
-    })();
-    const prunedThrough = stored?.prunedThrough ?? 0;
-    const isStored = stored !== undefined;
-    return { storeEpoch: this.#state.epoch, isStored, pages, prunedThrough: () => prunedThrough };
+    if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [], isLast: true };
+    const { changes, prunedThrough } = stored;
+    return { storeEpoch, isStored: true, prunedThrough, rows: inOrder(changes), isLast: true };
   }
 
   async names(owner: string): Promise<ListNames> {

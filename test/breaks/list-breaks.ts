@@ -45,13 +45,18 @@ export const listBreaks: readonly Break[] = [
   },
   {
     name: "a list does not know of tombstones that are dropped while it is read",
-    file: "src/engines/sqlite/sqlite-engine.ts",
-    text: `const { storeEpoch, isStored } = page;
-    return { storeEpoch, isStored, pages: pages(), prunedThrough: () => page.prunedThrough };`,
-    replacement: `const { storeEpoch, isStored, prunedThrough } = page;
-    return { storeEpoch, isStored, pages: pages(), prunedThrough: () => prunedThrough };`,
-    tests: [{ file: "test/engines/engine-contract.test.ts", title: "whose newest tombstone is dropped" }],
+    file: "src/collection/replica.ts",
+    text: "last = page;",
+    replacement: "last ??= page;",
+    tests: [{ file: "test/collection/replica.test.ts", title: "newest tombstone that was dropped" }],
     isQuick: true,
+  },
+  {
+    name: "pages of a list are put together although a tombstone between them was dropped",
+    file: "src/engines/postgres/postgres-engine.ts",
+    text: " && pruned <= Math.max(previous.prunedThrough, after)",
+    replacement: "",
+    tests: [{ file: "test/engines/postgres/postgres-engine.test.ts", title: "do not fit together" }],
   },
   {
     name: "the names of lists are kept when the store is replaced",

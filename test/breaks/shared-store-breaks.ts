@@ -104,7 +104,7 @@ export const sharedStoreBreaks: readonly Break[] = [
   {
     name: "an instance keeps a list that it read at a point which the store has lost",
     file: "src/engines/postgres/postgres-engine.ts",
-    text: "if (continues) this.#known.note(beginning);",
+    text: "if (continues) this.#known.note(page);",
     replacement: "",
     tests: [lostPoint],
   },
@@ -118,8 +118,8 @@ export const sharedStoreBreaks: readonly Break[] = [
   {
     name: "a list is used although the store was rolled back before it was read",
     file: "src/engines/postgres/postgres-engine.ts",
-    text: "storeEpoch = continues ? epoch : nowhere.epoch;",
-    replacement: "storeEpoch = epoch;",
+    text: "storeEpoch = continues && fits ? epoch",
+    replacement: "storeEpoch = fits ? epoch",
     tests: [
       {
         file: "test/engines/postgres/postgres-engine.test.ts",

@@ -1,7 +1,7 @@
 // Imitates a store on another machine. The collection has to ask the store whether there are new changes. The answers
 // take as long as the test says.
 
-import type { Batch, Engine, ListNames, News, StoreState, WholeList } from "../../src/collection/engine.ts";
+import type { Batch, Engine, ListNames, ListPage, News, StoreState } from "../../src/collection/engine.ts";
 import type { ListKey } from "../../src/collection/list-key.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
@@ -36,11 +36,11 @@ export class RemoteEngine implements Engine {
     return state;
   }
 
-  async load(list: ListKey): Promise<WholeList> {
+  async load(list: ListKey): Promise<ListPage> {
     this.loadCount++;
-    const whole = await this.store.load(list);
+    const page = await this.store.load(list);
     await this.arrival;
-    return whole;
+    return page;
   }
 
   names(owner: string): Promise<ListNames> {

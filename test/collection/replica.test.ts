@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Change } from "../../src/collection/engine.ts";
+import type { Change, ListPage } from "../../src/collection/engine.ts";
 import { ItemList } from "../../src/collection/item-list.ts";
+import { rootList } from "../../src/collection/list-key.ts";
 import { Replica, type StoredList } from "../../src/collection/replica.ts";
 import { listText } from "./list-text.ts";
 
@@ -17,14 +18,15 @@ const updated = (version: number, position: number): Change => ({
 });
 const deleted = (version: number, position: number): Change => ({ ...created(position), version, json: null });
 
-function whole(changes: readonly Change[], rest: Partial<StoredList> = {}): StoredList {
+function whole(rows: readonly Change[], { prunedThrough = 0, staleEpoch = "d" } = {}): StoredList {
+  const page: ListPage = { storeEpoch: "e", isStored: true, prunedThrough, rows, isLast: true };
   const pages = (async function* () {
-    yield changes;
+    yield page;
   })();
-  return { epoch: "e", prunedThrough: () => 0, pages, isReplaced: false, ...rest };
+  return { key: rootList, pages, staleEpoch };
 }
 
-const replicaOf = (stored: StoredList) => Replica.load(new ItemList("as-sent"), stored);
+const replicaOf = async (stored: StoredList) => (await Replica.load(new ItemList("as-sent"), stored)).replica;
 const replicaAtTwo = () => replicaOf(whole([created(1), created(2)]));
 const text = ({ list }: Replica) => listText(list.pieces());
 
@@ -41,8 +43,14 @@ describe("a replica", () => {
 
   test("has the version of its newest change, or of the newest tombstone that was dropped", async () => {
     expect((await replicaOf(whole([created(1), deleted(4, 2)]))).bookmark).toEqual({ epoch: "e", version: 4 });
-    expect((await replicaOf(whole([created(1)], { prunedThrough: () => 7 }))).bookmark.version).toBe(7);
+    expect((await replicaOf(whole([created(1)], { prunedThrough: 7 }))).bookmark.version).toBe(7);
     expect((await replicaOf(whole([]))).bookmark.version).toBe(0);
+    const [first, second] = [whole([created(1)]), whole([created(2)], { prunedThrough: 7 })];
+    const pages = (async function* () {
+      yield* first.pages;
+      yield* second.pages;
+    })();
+    expect((await replicaOf({ ...first, pages })).bookmark.version).toBe(7);
   });
 });
 
@@ -68,7 +76,7 @@ describe("the changes since a bookmark", () => {
   });
 
   test("are unknown before the tombstones that the store has dropped, later than now, and in another history", async () => {
-    const replica = bound(await replicaOf(whole([created(1), deleted(9, 2)], { prunedThrough: () => 5 })));
+    const replica = bound(await replicaOf(whole([created(1), deleted(9, 2)], { prunedThrough: 5 })));
     expect(since(replica, 5)).toEqual([deleted(9, 2)]);
     expect(since(replica, 4)).toBeUndefined();
     expect(since(replica, 10)).toBeUndefined();
@@ -76,7 +84,7 @@ describe("the changes since a bookmark", () => {
   });
 
   test("are unknown before a store of the same history was loaded again", async () => {
-    const replica = await replicaOf(whole([created(1), created(3)], { isReplaced: true }));
+    const replica = await replicaOf(whole([created(1), created(3)], { staleEpoch: "e" }));
     expect(since(bound(replica), 2)).toBeUndefined();
     expect(since(bound(replica), 3)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Batch, type News, StoreError, type StoreState, type WholeList } from "../../src/collection/engine.ts";
+import { type Batch, type ListPage, type News, StoreError, type StoreState } from "../../src/collection/engine.ts";
 import { realLimits } from "../../src/collection/limits.ts";
 import { type ListKey, rootList } from "../../src/collection/list-key.ts";
 import { TodoStore } from "../../src/collection/todo-store.ts";
@@ -270,7 +270,7 @@ class ReplacedEngine extends MemoryEngine {
     return this.isReplaced ? this.successor.state() : super.state();
   }
 
-  override load(list: ListKey): Promise<WholeList> {
+  override load(list: ListKey): Promise<ListPage> {
     return this.isReplaced ? this.successor.load(list) : super.load(list);
   }
 
@@ -338,7 +338,7 @@ describe("a write whose answer arrives after the collection has loaded another h
       return this.hasNewsResult ? this.other.state() : super.state();
     }
 
-    override async load(list: ListKey): Promise<WholeList> {
+    override async load(list: ListKey): Promise<ListPage> {
       return this.hasNewsResult ? this.other.load(list) : super.load(list);
     }
 

@@ -4,6 +4,7 @@
 import { StoreError } from "../../src/collection/engine.ts";
 import { rootList } from "../../src/collection/list-key.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
+import { liveItems } from "../engines/latest-changes.ts";
 import { smallLimits } from "../small-limits.ts";
 import type { Items } from "../torture/ledger.ts";
 
@@ -16,8 +17,7 @@ export async function readStore(path: string, list = rootList): Promise<Items | 
   try {
     engine = await SqliteEngine.open(path, { limits: smallLimits });
     const rows = new Map<string, { readonly position: number; readonly json: string }>();
-    for await (const page of (await engine.load(list)).pages)
-      for (const { id, position, json } of page) if (json !== null) rows.set(id, { position, json });
+    for (const { id, position, json } of await liveItems(engine, list)) rows.set(id, { position, json: json ?? "" });
     const inOrder = [...rows].sort(([, one], [, other]) => one.position - other.position);
     return new Map(inOrder.map(([id, { json }]) => [id, json]));
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Batch, StoreState, WholeList } from "../../src/collection/engine.ts";
+import type { Batch, ListPage, StoreState } from "../../src/collection/engine.ts";
 import type { ListKey } from "../../src/collection/list-key.ts";
 import { RemoteEngine } from "../collection/remote-engine.ts";
 import { ids, item, Service } from "../service.ts";
@@ -20,9 +20,9 @@ class ReplacedStore extends RemoteEngine {
     return { ...state, epoch: this.epoch ?? state.epoch };
   }
 
-  override async load(list: ListKey): Promise<WholeList> {
-    const whole = await super.load(list);
-    return { ...whole, storeEpoch: this.epoch ?? whole.storeEpoch };
+  override async load(list: ListKey): Promise<ListPage> {
+    const page = await super.load(list);
+    return { ...page, storeEpoch: this.epoch ?? page.storeEpoch };
   }
 }
 

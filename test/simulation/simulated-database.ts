@@ -26,8 +26,6 @@ export interface Result {
 type Reply = (result: Result | ServerError) => void;
 
 interface Transaction {
-  /** The state that a repeatable-read transaction sees. Undefined for other transactions. */
-  readonly snapshot: StoreState | undefined;
   /** The state with the transaction's own changes. Undefined until the transaction has the lock. */
   draft: StoreState | undefined;
   hasFailed: boolean;
@@ -184,16 +182,14 @@ export class ServerSession {
   }
 
   #begin(text: string): Result | undefined {
-    const begins = transactions.get(text);
-    if (!begins) return undefined;
-    const snapshot = begins.isSnapshot ? this.#database.current : undefined;
-    this.#transaction = { snapshot, draft: undefined, hasFailed: false };
+    if (text !== "begin") return undefined;
+    this.#transaction = { draft: undefined, hasFailed: false };
     return { rows: [], command: "BEGIN" };
   }
 
   #query(text: string, parameters: readonly unknown[]): Result | undefined {
     const query = queries.get(text);
-    const state = this.#transaction?.draft ?? this.#transaction?.snapshot ?? this.#database.current;
+    const state = this.#transaction?.draft ?? this.#database.current;
     return query && { rows: query(state, parameters), command: "SELECT" };
   }
 
@@ -252,11 +248,6 @@ function findList({ lists }: StoreState, owner: unknown, name: unknown): ListRow
   return lists.find(({ list }) => list === listKey(String(name), String(owner)));
 }
 
-const transactions: ReadonlyMap<string, { readonly isSnapshot: boolean }> = new Map([
-  ["begin", { isSnapshot: false }],
-  ["begin isolation level repeatable read read only", { isSnapshot: true }],
-]);
-
 type Query = (state: StoreState, parameters: readonly unknown[]) => readonly object[];
 
 const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
@@ -287,11 +278,11 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
     },
   ],
   [
-    String.raw`( select concat_ws(E'\t', todoitems.moment(?), key, pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) order by number limit ? )`,
-    (state, [known, owner, name, , , limit]) => {
+    String.raw`( select concat_ws(E'\t', todoitems.moment(?), key, pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) and number > ? order by number limit ? )`,
+    (state, [known, owner, name, , , after, limit]) => {
       const list = findList(state, owner, name);
       const line = [moment(state, known), ...(list ? [list.key, list.pruned] : [])].join("\t");
-      return [{ line }, ...(list ? page(state, list.key, 0, limit) : [])];
+      return [{ line }, ...(list ? page(state, list.key, Number(after), limit) : [])];
     },
   ],
   [
@@ -302,10 +293,6 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
         .map(({ list }) => ({ line: partsOf(list).name }));
       return [{ line: moment(state, known) }, ...names];
     },
-  ],
-  [
-    String.raw`select concat_ws(E'\t', number, position, id, json) as line from todoitems.item where list = ? and number > ? order by number limit ?`,
-    (state, [key, after, limit]) => page(state, Number(key), Number(after), limit),
   ],
 ]);
 

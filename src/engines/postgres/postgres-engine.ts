@@ -3,7 +3,7 @@
 // that wait at the same time share one such query.
 // Why: docs/decisions/0021-fresh-reads.md
 
-import type { Batch, Change, Engine, ListNames, News, StoreState, WholeList } from "../../collection/engine.ts";
+import type { Batch, Engine, ListNames, ListPage, News, StoreState } from "../../collection/engine.ts";
 import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { ListKey } from "../../collection/list-key.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
@@ -11,16 +11,13 @@ import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory } from "./postgres-history.ts";
 import { prepareStore, requireStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
-import { PostgresSnapshot } from "./postgres-snapshot.ts";
 import {
   type ClockAndChanges,
-  type ListBeginning,
   nowhere,
   type Point,
   readClock,
   readList,
   readNames,
-  readPage,
   renameHistory,
   usableClock,
 } from "./postgres-statements.ts";
@@ -37,7 +34,6 @@ export interface PostgresOptions {
 }
 
 export class PostgresEngine implements Engine {
-  readonly #address: PostgresAddress;
   readonly #options: PostgresOptions;
   /**
    * The connection for `hasNews` queries and for reading changes. It is also used to prepare the store, and to give it
@@ -59,7 +55,6 @@ export class PostgresEngine implements Engine {
   #toAsk: Promise<boolean> | undefined;
 
   private constructor(address: PostgresAddress, options: PostgresOptions) {
-    this.#address = address;
     this.#options = options;
     this.#reader = new PostgresSession(address);
     this.#writer = new PostgresSession(address);
@@ -147,31 +142,24 @@ export class PostgresEngine implements Engine {
     }
   }
 
-  async load(list: ListKey): Promise<WholeList> {
+  /**
+   * Pages are in order of version, so whatever others commit meanwhile is on a later page. But tombstones may have been
+   * dropped that were never read, of items that were; and the store may have been replaced.
+   */
+  async load(list: ListKey, previous?: ListPage): Promise<ListPage> {
     const { rowsInPage } = this.#limits;
-    const query = (sql: Sql, onFirst: () => void) =>
-      readList(sql, list, rowsInPage, { points: this.#known.points, onFirst });
-    const short = await read(this.#loader, query);
-    if (short.rows.length < rowsInPage) return this.#whole(short, pagesOf(short));
-    // The pages of a long list are read in a transaction. It has a connection of its own, because other queries on the
-    // same connection would see the store as it was when the transaction began.
-    const snapshot = await PostgresSnapshot.begin(this.#address);
-    try {
-      const long = await withTimeouts(timeoutsMs.answer, (onFirst) => snapshot.run((sql) => query(sql, onFirst)));
-      return this.#whole(long, pagesOf(long, snapshot, rowsInPage));
-    } catch (error) {
-      await snapshot.close();
-      throw error;
-    }
-  }
-
-  #whole(beginning: ListBeginning, pages: AsyncIterable<readonly Change[]>): WholeList {
-    const { epoch, continues, key, pruned } = beginning;
-    if (continues) this.#known.note(beginning);
+    const after = previous?.rows.at(-1)?.version ?? 0;
+    const { points } = this.#known;
+    const page = await read(this.#loader, (sql, onFirst) =>
+      readList(sql, list, after, rowsInPage, { points, onFirst }),
+    );
+    const { epoch, continues, key, pruned, rows } = page;
+    if (continues) this.#known.note(page);
+    const fits = !previous || (previous.storeEpoch === epoch && pruned <= Math.max(previous.prunedThrough, after));
     // If the history was cut, the caller must ask for the state before it can use the list. Every other epoch makes it
     // do so.
-    const storeEpoch = continues ? epoch : nowhere.epoch;
-    return { storeEpoch, isStored: key !== undefined, pages, prunedThrough: () => pruned };
+    const storeEpoch = continues && fits ? epoch : nowhere.epoch;
+    return { storeEpoch, isStored: key !== undefined, prunedThrough: pruned, rows, isLast: rows.length < rowsInPage };
   }
 
   async names(owner: string): Promise<ListNames> {
@@ -196,22 +184,4 @@ function read<Result>(
   query: (sql: Sql, onFirst: () => void) => Promise<Result>,
 ): Promise<Result> {
   return session.read((sql, firstMs) => withTimeouts(firstMs, (onFirst) => query(sql, onFirst)));
-}
-
-/** The rows of a list. The snapshot, in which the other rows are read, is closed after the last one. */
-async function* pagesOf(
-  { key = 0, rows }: ListBeginning,
-  snapshot?: PostgresSnapshot,
-  rowsInPage = 0,
-): AsyncGenerator<readonly Change[]> {
-  try {
-    for (let page = rows; page.length > 0; ) {
-      yield page;
-      const last = page.at(-1)?.version ?? 0;
-      page =
-        snapshot && page.length === rowsInPage ? await snapshot.run((sql) => readPage(sql, key, last, rowsInPage)) : [];
-    }
-  } finally {
-    await snapshot?.close();
-  }
 }

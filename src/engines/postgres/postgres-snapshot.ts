@@ -6,39 +6,31 @@ import type { ListedChange, Snapshot } from "../snapshot.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { requireStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
-import { countItems, type ListedRow, readRows } from "./postgres-statements.ts";
+import { countItems, type ItemCounts, type ListedRow, readRows } from "./postgres-statements.ts";
 
 export class PostgresSnapshot implements Snapshot {
   readonly #session: PostgresSession;
   readonly #sql: Sql;
-  /** Only `open` counts the items. */
-  itemCount = 0;
+  readonly itemCount: number;
   /** The count that the last commit has noted. */
-  notedCount = 0;
+  readonly notedCount: number;
 
-  private constructor(session: PostgresSession, sql: Sql) {
+  private constructor(session: PostgresSession, sql: Sql, { count, noted }: ItemCounts) {
     this.#session = session;
     this.#sql = sql;
+    this.itemCount = count;
+    this.notedCount = noted;
   }
 
   static async open(address: PostgresAddress): Promise<PostgresSnapshot> {
-    const snapshot = await PostgresSnapshot.begin(address);
-    // Writing the items to a slow disk may take long. The server must not end the idle transaction in the meantime.
-    await snapshot.run((sql) => sql`set local idle_in_transaction_session_timeout = 0`);
-    const { count, noted } = await snapshot.run(countItems);
-    snapshot.itemCount = count;
-    snapshot.notedCount = noted;
-    return snapshot;
-  }
-
-  /** The first query decides which moment this is. */
-  static async begin(address: PostgresAddress): Promise<PostgresSnapshot> {
     const session = new PostgresSession(address);
     try {
       return await session.use(async (sql) => {
         await withTimeout(timeoutsMs.answer, requireStore(sql));
         await withTimeout(timeoutsMs.answer, sql`begin isolation level repeatable read read only`);
-        return new PostgresSnapshot(session, sql);
+        // Writing the items to a slow disk may take long. The server must not end the idle transaction in the meantime.
+        await withTimeout(timeoutsMs.answer, sql`set local idle_in_transaction_session_timeout = 0`);
+        return new PostgresSnapshot(session, sql, await withTimeout(timeoutsMs.load, countItems(sql)));
       });
     } catch (error) {
       await session.close();
@@ -46,13 +38,10 @@ export class PostgresSnapshot implements Snapshot {
     }
   }
 
-  /** Runs a query in the transaction. Fails if the connection was lost: another one would see another moment. */
-  run<Result>(query: (sql: Sql) => Promise<Result>): Promise<Result> {
-    return this.#session.use(() => withTimeout(timeoutsMs.load, query(this.#sql)));
-  }
-
   async *items(): AsyncGenerator<ListedChange> {
-    for await (const row of allRows((query) => this.run(query))) if (row.json !== null) yield row;
+    // This fails if the connection was lost: another one would see another moment.
+    const rows = allRows((query) => this.#session.use(() => withTimeout(timeoutsMs.load, query(this.#sql))));
+    for await (const row of rows) if (row.json !== null) yield row;
   }
 
   async close(): Promise<void> {

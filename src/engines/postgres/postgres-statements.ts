@@ -53,8 +53,8 @@ export interface ClockAndChanges extends Moment {
   readonly lists: readonly ListChanges[];
 }
 
-/** The first rows of a list. `key` is undefined if the store has no such list. */
-export interface ListBeginning extends Moment {
+/** Some rows of a list. `key` is undefined if the store has no such list. */
+interface ListRows extends Moment {
   readonly key: number | undefined;
   readonly pruned: Version;
   readonly rows: readonly Change[];
@@ -97,8 +97,13 @@ export function findBatch(sql: Sql, { clock, batch }: SentBatch) {
 }
 
 /** How many items there are, and how many the last commit has noted. */
-export async function countItems(sql: Sql): Promise<{ readonly count: number; readonly noted: number }> {
-  const [counted] = await sql<{ count: number; noted: number }[]>`
+export interface ItemCounts {
+  readonly count: number;
+  readonly noted: number;
+}
+
+export async function countItems(sql: Sql): Promise<ItemCounts> {
+  const [counted] = await sql<ItemCounts[]>`
     select count(*)::int as count, (select item_count::int from todoitems.store) as noted
     from todoitems.item where json is not null`;
   return counted ?? { count: 0, noted: 0 };
@@ -141,8 +146,14 @@ export async function readChanges(sql: Sql, since: Omit<Point, "batch">, questio
   return { ...moment, lists: Array.from(lists, ([list, changes]) => ({ list, changes })) };
 }
 
-/** Reads the first rows of a list, in order of version. */
-export async function readList(sql: Sql, list: ListKey, limit: number, question: Question): Promise<ListBeginning> {
+/** Reads the rows of a list after a version, in order. */
+export async function readList(
+  sql: Sql,
+  list: ListKey,
+  after: Version,
+  limit: number,
+  question: Question,
+): Promise<ListRows> {
   const { name, owner } = partsOf(list);
   const rows: Change[] = [];
   const query = sql<{ line: string }[]>`
@@ -154,6 +165,7 @@ export async function readList(sql: Sql, list: ListKey, limit: number, question:
     (
       select concat_ws(E'\t', number, position, id, json) from todoitems.item
       where list = (select key from todoitems.list where owner = ${owner} and name = ${name})
+        and number > ${after}
       order by number limit ${limit}
     )`;
   const { moment, rest } = await readLines(query, question, (line) => rows.push(changeOf(line.split("\t"))));
@@ -237,14 +249,6 @@ export async function commitBatch(
 /** A tombstone gets an empty JSON field. The JSON text of an item is never empty, so the two cannot be confused. */
 function lineOf({ version, position, id, json }: Change): string {
   return `${version}\t${position}\t${id}\t${json ?? ""}`;
-}
-
-/** Reads the next rows of a list, in order. Read all pages in one transaction, or they show different moments. */
-export async function readPage(sql: Sql, key: number, after: Version, limit: number): Promise<readonly Change[]> {
-  const lines = await sql<{ line: string }[]>`
-    select concat_ws(E'\t', number, position, id, json) as line from todoitems.item
-    where list = ${key} and number > ${after} order by number limit ${limit}`;
-  return lines.map(({ line }) => changeOf(line.split("\t")));
 }
 
 /** Reads the next rows of all lists, one list after the other. */

@@ -3,16 +3,7 @@
 // once they are on disk.
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
-import type {
-  Batch,
-  Engine,
-  ListNames,
-  News,
-  StoredLists,
-  StoreState,
-  Version,
-  WholeList,
-} from "../../collection/engine.ts";
+import type { Batch, Engine, ListNames, ListPage, News, StoredLists, StoreState } from "../../collection/engine.ts";
 import { realLimits } from "../../collection/limits.ts";
 import type { ListKey } from "../../collection/list-key.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
@@ -89,25 +80,9 @@ export class SqliteEngine implements Engine {
     return this.#state;
   }
 
-  async load(list: ListKey): Promise<WholeList> {
-    const rowsInPage = this.#rowsInPage;
-    const read = (after: Version) => this.#ask("load", list, after, rowsInPage);
-    let page = await read(0);
-    // The thread reads the next page while the caller works on this one. The collection commits nothing to a list that
-    // it is loading, and nobody else does. But a commit to another list may drop tombstones of this one.
-    const pages = async function* () {
-      for (;;) {
-        const last = page.rows.length < rowsInPage ? undefined : page.rows.at(-1);
-        const next = last && read(last.position);
-        // If the caller stops early, nobody awaits the next page.
-        next?.catch(() => {});
-        yield page.rows;
-        if (!next) return;
-        page = await next;
-      }
-    };
-    const { storeEpoch, isStored } = page;
-    return { storeEpoch, isStored, pages: pages(), prunedThrough: () => page.prunedThrough };
+  /** The collection commits nothing to a list that it is loading, and nobody else does. */
+  load(list: ListKey, previous?: ListPage): Promise<ListPage> {
+    return this.#ask("load", list, previous?.rows.at(-1)?.position ?? 0, this.#rowsInPage);
   }
 
   names(owner: string): Promise<ListNames> {

@@ -3,7 +3,7 @@
 // hundred items or a million. An update changes its row in place.
 
 import type { Database } from "bun:sqlite";
-import type { ListNames, StoreState, Version } from "../../collection/engine.ts";
+import type { ListNames, ListPage, StoreState, Version } from "../../collection/engine.ts";
 import { type ListKey, listKey, partsOf } from "../../collection/list-key.ts";
 import type { ListedChange } from "../snapshot.ts";
 import {
@@ -15,7 +15,6 @@ import {
   storeChecksum,
 } from "./row-checksum.ts";
 import { damaged, SqliteStoreError } from "./sqlite-errors.ts";
-import type { ListPage } from "./thread-messages.ts";
 
 /** A place has 31 bits for the key of the list, and 32 bits for the position. */
 const keyMax = 2 ** 31 - 1;
@@ -129,14 +128,15 @@ export class StoredRows {
   load(list: ListKey, after: Version, rowsInPage: number): ListPage {
     const { epoch: storeEpoch } = this.readStore();
     const stored = this.findList(list);
-    if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [] };
+    if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [], isLast: true };
     const rows = this.#statements.selectAfter.all(stored.key, after, rowsInPage).map((row) => {
       this.#verify(row);
       const { version, position, id, json } = row;
       return { version, position, id, json };
     });
-    if (rows.length < rowsInPage && this.#statements.selectLastKey.get()?.key === 0) this.#checkSums();
-    return { storeEpoch, isStored: true, prunedThrough: stored.prunedThrough, rows };
+    const isLast = rows.length < rowsInPage;
+    if (isLast && this.#statements.selectLastKey.get()?.key === 0) this.#checkSums();
+    return { storeEpoch, isStored: true, prunedThrough: stored.prunedThrough, rows, isLast };
   }
 
   /** Every row of every list, unverified. */

@@ -2,17 +2,9 @@
 // copies of objects take. Each request gets one answer, and answers come in the order of the requests. The first
 // character of a message from the thread says what it is.
 
-import type { Change, ListNames, PlannedList, StoredLists, StoreState, Version } from "../../collection/engine.ts";
+import type { ListNames, ListPage, PlannedList, StoredLists, StoreState, Version } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
 import type { ListKey } from "../../collection/list-key.ts";
-
-/** A list at the moment at which a page of its rows was read. If the page is full, there may be more. */
-export interface ListPage {
-  readonly storeEpoch: string;
-  readonly isStored: boolean;
-  readonly prunedThrough: Version;
-  readonly rows: readonly Change[];
-}
 
 /** What is in a store that is still to be opened. */
 export interface FoundLists {

@@ -120,7 +120,7 @@ test("check finds every page that is in an older state", async () => {
   const original = join(folder.path, "original.db.original");
   const engine = await SqliteEngine.open(original);
   const state = await engine.state();
-  const { version, changes: stored } = await readWhole(await engine.load(""));
+  const { version, changes: stored } = await readWhole(engine, "");
   const rows = stored.filter(({ json }) => json !== null);
   const changes = rows.map(({ position, id, version: replaces }, index) => {
     const json = `{"ID":"${id}","text":"changed again"}`;

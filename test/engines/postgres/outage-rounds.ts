@@ -4,7 +4,6 @@
 //   npx bun test/engines/postgres/outage-rounds.ts 1000
 
 import { StoreError } from "../../../src/collection/engine.ts";
-import { rootList } from "../../../src/collection/list-key.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { eventually } from "../../eventually.ts";
@@ -36,7 +35,7 @@ export async function survivedOutages(wire: Wire, url: string, outages: number):
 async function commitOne(engine: PostgresEngine): Promise<void> {
   const since = await engine.state();
   // Loading a list takes another connection, which may be lost, too.
-  const { version } = await readWhole(await engine.load(rootList));
+  const { version } = await readWhole(engine);
   await engine.commit(
     batchOf(since, () => {
       const [next, id] = [version + 1, crypto.randomUUID()];

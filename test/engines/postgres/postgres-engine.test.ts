@@ -7,10 +7,12 @@ import { type AddressInfo, createServer } from "node:net";
 import {
   type Change,
   type PlannedChange,
+  pagesOf,
   StaleListError,
   StoreError,
   type StoreState,
 } from "../../../src/collection/engine.ts";
+import type { Limits } from "../../../src/collection/limits.ts";
 import { rootList } from "../../../src/collection/list-key.ts";
 import { TodoStore } from "../../../src/collection/todo-store.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
@@ -19,6 +21,7 @@ import { replaceItems } from "../../../src/engines/postgres/postgres-replacement
 import { PostgresSnapshot } from "../../../src/engines/postgres/postgres-snapshot.ts";
 import { eventually } from "../../eventually.ts";
 import { ids, item } from "../../service.ts";
+import { smallLimits } from "../../small-limits.ts";
 import { batchOf, stateAfter } from "../batch-of.ts";
 import { latest, liveItems, readWhole } from "../latest-changes.ts";
 import { type Pass, Wire } from "./held-wire.ts";
@@ -39,9 +42,10 @@ afterEach(async () => {
   await store.dispose();
 });
 
-async function open(url = store.url, readOnly = false): Promise<PostgresEngine> {
+async function open(url = store.url, readOnly = false, limits?: Limits): Promise<PostgresEngine> {
   const engine = await PostgresEngine.open(parsePostgresUrl(url), {
     readOnly,
+    limits,
     onOtherHistory: (message) => logged.push(message),
   });
   opened.push(engine);
@@ -81,7 +85,7 @@ interface Found extends StoreState {
 
 async function load(engine: PostgresEngine): Promise<Found> {
   const state = await engine.state();
-  const { changes } = await readWhole(await engine.load(rootList));
+  const { changes } = await readWhole(engine);
   return { ...state, changes, whole: true };
 }
 
@@ -330,7 +334,7 @@ describe("queries to PostgreSQL", () => {
       while (writing) here = await commit(other, here);
     })();
     for (let count = 0; count < 100; count++) {
-      const { version, changes } = await readWhole(await engine.load(rootList));
+      const { version, changes } = await readWhole(engine);
       expect(changes).toHaveLength(version);
     }
     writing = false;
@@ -349,20 +353,61 @@ describe("queries to PostgreSQL", () => {
     expect(wire.connections).toBe(connections);
   });
 
-  test("a long list is read page by page, and reading it fails if its connection is lost between two pages", async () => {
+  test("a long list is read page by page, also if its connection is lost between two pages", async () => {
     const wire = await connectWire();
     const engine = await open(wire.through(store.url));
     await store.run(manyRows(2_500));
     const sizes: number[] = [];
-    for await (const page of (await engine.load(rootList)).pages) sizes.push(page.length);
+    const load: PostgresEngine["load"] = (list, previous) => engine.load(list, previous);
+    for await (const { rows } of pagesOf(rootList, load)) sizes.push(rows.length);
     expect(sizes).toEqual([1_000, 1_000, 500]);
-    const pages = (await engine.load(rootList)).pages[Symbol.asyncIterator]();
-    await pages.next();
+    const page = await engine.load(rootList);
     wire.cut();
-    // This takes a new connection. So the engine has noticed by then that the other one is lost.
-    await eventually(async () => void (await engine.hasNews()));
-    // A new connection would read the next page as it is now, and not as it was when the first page was read.
-    await expect(pages.next()).rejects.toThrow(StoreError);
+    expect((await engine.load(rootList, page)).rows.map(({ version }) => version)).toContain(2_000);
+  });
+
+  test("a list that others change while its pages are read is read as it is at the end", async () => {
+    const other = await open();
+    let state = await other.state();
+    const commitAll = async (...changes: PlannedChange[]) => {
+      expect(await other.commit(batchOf(state, () => changes))).toBe(true);
+      state = stateAfter(state, changes);
+    };
+    const rows = Array.from({ length: 5 }, (_, index) => row(1 + index));
+    await commitAll(...rows);
+    const [one, two, , , five] = rows as [PlannedChange, PlannedChange, PlannedChange, PlannedChange, PlannedChange];
+    const engine = await open(store.url, false, smallLimits);
+    let isChanged = false;
+    const { changes, version, storeEpoch } = await readWhole(engine, rootList, async () => {
+      if (isChanged) return;
+      isChanged = true;
+      await commitAll({ ...one, version: 6, json: '{"n":6}', replaces: 1 }, { ...five, version: 7, replaces: 5 });
+      await commitAll({ ...two, version: 8, json: null, replaces: 2 }, row(9));
+    });
+    expect([version, storeEpoch]).toEqual([9, state.epoch]);
+    expect(changes.map(({ position, version }) => [position, version])).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+      [4, 4],
+      [1, 6],
+      [5, 7],
+      [2, 8],
+      [9, 9],
+    ]);
+  });
+
+  test("pages of a list do not fit together if a tombstone between them was dropped, or the store was replaced", async () => {
+    for (const change of ["UPDATE todoitems.list SET pruned = 2000", "UPDATE todoitems.store SET epoch = 'another'"]) {
+      const engine = await open();
+      const { epoch } = await engine.state();
+      await store.run(`DELETE FROM todoitems.item; UPDATE todoitems.list SET pruned = 500; ${manyRows(2_500)}`);
+      const first = await engine.load(rootList);
+      const second = await engine.load(rootList, first);
+      expect([first.storeEpoch, second.storeEpoch]).toEqual([epoch, epoch]);
+      await store.run(change);
+      expect((await engine.load(rootList, first)).storeEpoch).toBe("");
+    }
   });
 
   test("pulling one change reads a few rows of a large store, not all of them", async () => {
