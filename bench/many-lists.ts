@@ -1,11 +1,9 @@
 // Stores with many lists. They are filled without the service, because a create takes longer than a row.
 
-import { Database } from "bun:sqlite";
 import postgres from "postgres";
-import { type ListKey, listBytes } from "../src/collection/list-key.ts";
-import { listChecksum } from "../src/engines/sqlite/row-checksum.ts";
-import { createTables } from "../src/engines/sqlite/schema.ts";
-import { StoredRows } from "../src/engines/sqlite/stored-rows.ts";
+import type { ListKey } from "../src/collection/list-key.ts";
+import type { ListedChange } from "../src/engines/snapshot.ts";
+import { writeNewStore } from "../src/engines/sqlite/store-writer.ts";
 import { cpuSeconds, type Server } from "./servers.ts";
 
 export const listCount = 100_000;
@@ -26,39 +24,24 @@ function jsonOf(id: string, item: number): string {
   return `{"ID":"${id}","Name":"Buy ${String(item).padStart(7, "0")} bottles","Notes":"and bring the empty ones back, twelve","Done":false}`;
 }
 
-export function fillSqlite(path: string): void {
-  fillLists(
+export async function fillSqlite(path: string): Promise<void> {
+  await fillLists(
     path,
     Array.from({ length: listCount }, (_, list) => nameOf(list)),
   );
 }
 
 /** Makes a store in which each of these lists has the same number of items. */
-export function fillLists(path: string, lists: readonly ListKey[]): void {
-  const database = new Database(path, { create: true });
-  database.run("PRAGMA synchronous = OFF");
-  database.run("BEGIN");
-  createTables(database);
-  const rows = new StoredRows(database, path);
-  let { byteCount, rowCount, checksumSum } = rows.readStore();
-  for (const [list, key] of lists.entries()) {
-    const row = rows.addList(key);
-    checksumSum = (checksumSum + listChecksum(row) + rows.updateList(row, { ...row, hasItems: true })) | 0;
-    byteCount += listBytes(row.list);
+export async function fillLists(path: string, lists: readonly ListKey[]): Promise<void> {
+  await writeNewStore(path, itemsOf(lists));
+}
+
+function* itemsOf(lists: readonly ListKey[]): Generator<ListedChange> {
+  for (const [index, list] of lists.entries())
     for (let item = 1; item <= itemCount; item++) {
-      const id = idOf(list, item);
-      const json = jsonOf(id, item);
-      const change = { key: row.key, version: item, position: item, id, json, deletedAt: null };
-      checksumSum = (checksumSum + rows.insert(change)) | 0;
-      byteCount += json.length + 1;
+      const id = idOf(index, item);
+      yield { list, version: item, position: item, id, json: jsonOf(id, item) };
     }
-    rowCount += itemCount + 1;
-  }
-  const total = lists.length * itemCount;
-  const counts = { clock: total, itemCount: total, byteCount, listsMark: total, rowCount, checksumSum };
-  rows.writeStore({ ...rows.readStore(), ...counts });
-  database.run("COMMIT");
-  database.close();
 }
 
 export async function fillPostgres(url: string): Promise<void> {

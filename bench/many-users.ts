@@ -18,7 +18,7 @@ export interface Users {
   /** The Authorization header of each user. */
   readonly headers: readonly string[];
   /** Makes a store in which each user has a list. */
-  fill(store: string): void;
+  fill(store: string): Promise<void>;
   stop(): unknown;
 }
 
@@ -60,8 +60,8 @@ export async function usersWithTokens(): Promise<Users> {
   };
 }
 
-function fillFor(store: string, owner: (name: string) => string): void {
-  fillLists(
+async function fillFor(store: string, owner: (name: string) => string): Promise<void> {
+  await fillLists(
     store,
     names.map((name) => listKey("", owner(name))),
   );

@@ -79,7 +79,7 @@ interface TodoitemsOptions {
   /** A command to put before the service's own command, such as a tracer. */
   readonly under?: readonly string[];
   /** Makes a store instead of one with a single list. */
-  readonly fill?: ((path: string) => void) | undefined;
+  readonly fill?: ((path: string) => Promise<void>) | undefined;
   readonly flags?: readonly string[];
 }
 
@@ -89,7 +89,7 @@ export function todoitems({ scheme = "http", under = [], fill, flags = [] }: Tod
     async start(items) {
       const port = await freePort();
       const store = join(folder, `${port}.db`);
-      if (fill) fill(store);
+      if (fill) await fill(store);
       else await copyStore(items, store);
       const ports =
         scheme === "http"

@@ -2,14 +2,14 @@
 // is crossed many times in every run.
 
 export interface Limits {
-  /** A SQLite log is copied into the store each time it has grown by about this many frames, each with a page of 4 KiB. */
+  /** A SQLite log is copied into the store each time it has grown by this many frames, each with a page of 4 KiB. */
   readonly checkpointFrames: number;
   /**
    * A store keeps about this many tombstones, and drops the oldest ones beyond that. Whoever asks for the changes since
    * a point before a dropped tombstone gets the whole store.
    */
   readonly tombstonesMax: number;
-  /** Tombstones are deleted only once there are this many more. */
+  /** A store on disk looks for tombstones to drop once for every so many changes. */
   readonly prunedAtOnce: number;
   /**
    * Rows are read from a store this many at a time. This limits the memory that it takes to read a long list. Larger pages

@@ -16,9 +16,6 @@ import { replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
 import { ItemHash } from "./transfer/item-hash.ts";
 
-/** A statement ends once its items have this many characters. That limits the memory that it needs. */
-const charactersAtOnce = 1_000_000;
-
 export const command = defineCommand(
   {
     name: "restore",
@@ -67,7 +64,7 @@ async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force:
         `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
       );
     },
-    portions: portions(backup.items(), written),
+    items: added(backup.items(), written),
     async verify(found) {
       summary = await readBack(found, written.count, String(written));
     },
@@ -75,18 +72,10 @@ async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force:
   return summary;
 }
 
-/** Groups the items, and adds each of them to the hash. Each group is meant for one statement. */
-async function* portions(items: AsyncIterable<ListedChange>, hash: ItemHash): AsyncGenerator<ListedChange[]> {
-  let portion: ListedChange[] = [];
-  let characters = 0;
+/** Adds each item to the hash on its way. */
+async function* added(items: AsyncIterable<ListedChange>, hash: ItemHash): AsyncGenerator<ListedChange> {
   for await (const item of items) {
-    portion.push(item);
     hash.add(item.json ?? "", item.list);
-    characters += item.json?.length ?? 0;
-    if (characters < charactersAtOnce) continue;
-    yield portion;
-    portion = [];
-    characters = 0;
+    yield item;
   }
-  if (portion.length > 0) yield portion;
 }

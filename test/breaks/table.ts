@@ -51,7 +51,7 @@ export const breaks: readonly Break[] = [
     text: `too.
       this.#looks = this.#storeLooks();`,
     replacement: `too.
-      if (this.frames === 0) this.#looks = this.#storeLooks();`,
+      if (this.#framesLeft === 0) this.#looks = this.#storeLooks();`,
     tests: [everyCall("life")],
   },
   {

@@ -8,15 +8,12 @@ import type { Database } from "bun:sqlite";
 import type { PlannedList, StoredLists, StoreState } from "../../collection/engine.ts";
 import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { OpenedStore } from "./open-store.ts";
-import { listChecksum, type StoreFields } from "./row-checksum.ts";
+import type { StoreFields } from "./row-checksum.ts";
 import { explainSqliteError, isFailedWrite, isUnreadable, SqliteStoreError } from "./sqlite-errors.ts";
 import { StoreFiles } from "./store-files.ts";
 import { inDoubt } from "./store-record.ts";
 import { hasContent, StoredRows } from "./stored-rows.ts";
 
-/** About so many frames a commit needs besides the pages of its rows. */
-const framesPerCommit = 4;
-const pageBytes = 4_096;
 /** If a reader keeps the log from being copied when the store is closed, closing waits this long for it. */
 const closeWaitMs = 5_000;
 const pollMs = 50;
@@ -44,7 +41,6 @@ export class SqliteStore {
   readonly #limits: Limits;
   readonly #files: StoreFiles;
   #fields: StoreFields;
-  #tombstoneCount: number;
   /** True if the last commit has failed. A health check then tests whether the store can be written again. */
   #lastFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
@@ -59,7 +55,6 @@ export class SqliteStore {
     this.#limits = limits;
     this.rows = new StoredRows(opened.database, opened.path);
     this.#fields = this.rows.readStore();
-    this.#tombstoneCount = this.rows.tombstoneCount();
     this.#files = new StoreFiles(opened);
   }
 
@@ -68,15 +63,11 @@ export class SqliteStore {
     this.settle();
     // SQLite writes nothing for a commit without changes, so there is nothing to note either.
     if (lists.length === 0) return;
-    const changeCount = lists.reduce((count, { changes }) => count + changes.length, 0);
-    if (state.epoch !== this.#fields.epoch || state.clock !== this.#fields.clock + changeCount)
-      throw new Error("the commit was decided on another state of the store");
     this.#lastFailed = true;
     this.#files.writeDueRecord();
     try {
-      const { fields, tombstoneCount } = this.#transaction(() => this.#store(lists, state), { hasRows: true });
-      this.#fields = fields;
-      this.#tombstoneCount = tombstoneCount;
+      const store = () => this.rows.store(this.#fields, { lists, state }, this.#limits);
+      this.#fields = this.#transaction(store, { hasRows: true });
       this.#lastFailed = false;
     } catch (error) {
       if (this.#hasFailedCommit) this.#eraseAfter(error);
@@ -104,14 +95,13 @@ export class SqliteStore {
     if (this.#lastFailed) this.#eraseFailedCommit();
   }
 
-  /** True if the log has grown so much that it should be copied into the store in the next pause. */
-  get isLogLong(): boolean {
-    return this.#files.frames >= this.#limits.checkpointFrames;
-  }
-
-  /** True if copying the log must not be put off any more. */
-  get isLogTooLong(): boolean {
-    return this.#files.frames >= 2 * this.#limits.checkpointFrames;
+  /** When the log should be copied into the store. Undefined if it is short. */
+  get checkpointDue(): "now" | "in a pause" | undefined {
+    if (this.#doubt) return undefined;
+    const { checkpointFrames } = this.#limits;
+    const { frames } = this.#files;
+    if (frames >= 2 * checkpointFrames) return "now";
+    return frames >= checkpointFrames ? "in a pause" : undefined;
   }
 
   /** Copies the log into the store. Warns if that fails; the next checkpoint tries again. */
@@ -159,56 +149,14 @@ export class SqliteStore {
     }
   }
 
-  /** Returns what to remember once this is committed, and about how many frames it takes. */
-  #store(lists: readonly PlannedList[], state: StoreState) {
-    const { tombstonesMax, prunedAtOnce } = this.#limits;
-    let { clock, rowCount, checksumSum } = this.#fields;
-    let tombstoneCount = this.#tombstoneCount;
-    // The pages of new items fill up one after the other; each row that is changed or deleted is in a page of its own.
-    let pages = 0;
-    for (const { list, hasItems, changes } of lists) {
-      let stored = this.rows.findList(list);
-      if (!stored) {
-        stored = this.rows.addList(list);
-        checksumSum += listChecksum(stored);
-        rowCount++;
-        pages++;
-      }
-      if (hasItems !== undefined) checksumSum += this.rows.updateList(stored, { ...stored, hasItems });
-      for (const { version, position, id, json, replaces } of changes) {
-        clock++;
-        const row = { key: stored.key, version, position, id, json, deletedAt: json === null ? clock : null };
-        pages += (json?.length ?? 0) / pageBytes;
-        if (replaces === undefined) {
-          checksumSum += this.rows.insert(row);
-          rowCount++;
-        } else {
-          checksumSum += this.rows.update(row, replaces);
-          pages++;
-        }
-        if (json === null) tombstoneCount++;
-      }
-    }
-    if (tombstoneCount >= tombstonesMax + prunedAtOnce) {
-      const pruned = this.rows.prune(tombstoneCount - tombstonesMax);
-      checksumSum += pruned.checksumGrowth;
-      tombstoneCount -= pruned.rowCount;
-      rowCount -= pruned.rowCount;
-      pages += pruned.rowCount;
-    }
-    const fields = { ...this.#fields, ...state, rowCount, checksumSum: checksumSum | 0 };
-    this.rows.writeStore(fields);
-    return { fields, tombstoneCount, frames: framesPerCommit + lists.length + Math.ceil(pages) };
-  }
-
-  #transaction<Result extends { readonly frames: number }>(write: () => Result, { hasRows = false } = {}): Result {
+  #transaction<Result>(write: () => Result, { hasRows = false } = {}): Result {
     this.#begin();
     let isCommitting = false;
     try {
       const result = write();
       isCommitting = true;
       this.#database.query("COMMIT").run();
-      this.#files.noteCommit(result.frames);
+      this.#files.noteCommit();
       return result;
     } catch (error) {
       this.#files.noteFailure();
@@ -241,10 +189,7 @@ export class SqliteStore {
   // the failed one. If the failed commit was longer, SQLite ignores the rest of it, because the checksums no longer
   // fit.
   #eraseFailedCommit(): void {
-    this.#transaction(() => {
-      this.rows.touchStore();
-      return { frames: 1 };
-    });
+    this.#transaction(() => this.rows.touchStore());
     this.#hasFailedCommit = false;
     this.#lastFailed = false;
   }
@@ -314,12 +259,8 @@ export class SqliteStore {
   /** Returns how many frames are left in the log, because a program reads an old state of the store. */
   #checkpoint(): number {
     this.settle();
-    if (this.#files.needsStamp) {
-      this.#transaction(() => {
-        this.#files.stamp();
-        return { frames: 1 };
-      });
-    } else this.#lookClosely();
+    if (this.#files.needsStamp) this.#transaction(() => this.#files.stamp());
+    else this.#lookClosely();
     return this.#files.copyLog();
   }
 

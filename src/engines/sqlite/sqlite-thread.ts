@@ -88,9 +88,11 @@ async function openOnlyForReading(path: string, lockWaitMs: number): Promise<Ope
 
 /** Copies the log into the store when there is a pause between commits, or at once if the log is too long. */
 function checkpointLater(): void {
-  const store = opened instanceof SqliteStore ? opened : undefined;
-  if (store?.isLogTooLong) store.checkpoint();
-  else if (store?.isLogLong) checkpointTimer = setTimeout(() => store.checkpoint(), quietMs);
+  if (!(opened instanceof SqliteStore)) return;
+  const store = opened;
+  const due = store.checkpointDue;
+  if (due === "now") store.checkpoint();
+  if (due === "in a pause") checkpointTimer = setTimeout(() => store.checkpoint(), quietMs);
 }
 
 self.onmessage = async ({ data }: MessageEvent<string>) => {

@@ -4,7 +4,7 @@
 // before it makes it true, and it notes in `finally` what is true.
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSystemError } from "../../files/system-reason.ts";
@@ -14,7 +14,6 @@ import { allows, type HeaderMark, readHeaderOf, type StoreRecord, writeRecord } 
 
 /** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
 const logHeaderBytes = 32;
-const pageBytes = 4_096;
 /** No file system rounds a modification time by more than this. */
 const coarseTimeMs = 2_000;
 /**
@@ -30,8 +29,6 @@ export interface Finding {
 }
 
 export class StoreFiles {
-  /** About how many frames the log has got since it was last copied into the store. */
-  frames: number;
   readonly #path: string;
   readonly #database: Database;
   readonly #identities: string;
@@ -43,6 +40,8 @@ export class StoreFiles {
   /** False if the next commit may write another header, and the log has nothing that the store lacks. */
   #hasHeader = false;
   #looks = "";
+  /** How long the log was when it was last copied, if it could not be copied as a whole. */
+  #framesLeft = 0;
   /** The state of the folder when the files were last seen at their places. Empty if they must be looked at anyway. */
   #lastFolder = "";
   #dataVersion: number;
@@ -64,8 +63,7 @@ export class StoreFiles {
     this.#log = openSync(`${path}-wal`, "r");
     this.#dataVersion = readPragma(database, "data_version");
     this.#looks = this.#storeLooks();
-    this.frames = statSync(`${path}-wal`).size / pageBytes;
-    this.noteCommit(0);
+    this.noteCommit();
   }
 
   /**
@@ -94,9 +92,25 @@ export class StoreFiles {
     return { text: "another program has written into the log, or emptied it", isProof: false };
   }
 
-  /** Call this after each commit that has written something, with about the number of its frames. */
-  noteCommit(frames: number): void {
-    this.frames += frames;
+  /** How many frames the log has got since somebody last tried to copy all of it into the store. */
+  get frames(): number {
+    try {
+      const { log, checkpointed } = this.#runCheckpoint("NOOP");
+      return log - Math.max(checkpointed, this.#framesLeft);
+    } catch (error) {
+      // The next commit is followed by the same question.
+      if (!(error instanceof SQLiteError)) throw error;
+      return 0;
+    }
+  }
+
+  #runCheckpoint(mode: "PASSIVE" | "NOOP"): { readonly log: number; readonly checkpointed: number } {
+    const query = this.#database.query<{ log: number; checkpointed: number }, []>(`PRAGMA wal_checkpoint(${mode})`);
+    return query.get() ?? { log: 0, checkpointed: 0 };
+  }
+
+  /** Call this after each commit that has written something. */
+  noteCommit(): void {
     this.#hasFailed = false;
     if (this.#hasHeader) return;
     try {
@@ -135,18 +149,15 @@ export class StoreFiles {
     const mark = this.#mark();
     if (allows(this.#record, mark)) this.writeDueRecord();
     else this.#writeRecord({ ...this.#record, marks: [...this.#record.marks, mark] });
-    let isWhole = false;
     try {
-      const query = "PRAGMA wal_checkpoint(PASSIVE)";
-      const result = this.#database.query<{ log: number; checkpointed: number }, []>(query).get();
-      this.frames = 0;
-      isWhole = result !== null && result.log === result.checkpointed;
-      if (!isWhole) return result?.log ?? 0;
+      const { log, checkpointed } = this.#runCheckpoint("PASSIVE");
+      this.#framesLeft = log === checkpointed ? 0 : log;
     } finally {
       // A copy that fails half-way has changed the file, too.
       this.#looks = this.#storeLooks();
-      if (isWhole) this.#hasHeader = false;
     }
+    if (this.#framesLeft > 0) return this.#framesLeft;
+    this.#hasHeader = false;
     this.#writeRecord({ ...this.#record, marks: [mark] });
     return 0;
   }

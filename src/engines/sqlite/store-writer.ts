@@ -3,16 +3,12 @@
 // Why: docs/decisions/0056-backups-are-stores.md
 
 import { Database } from "bun:sqlite";
-import { listBytes } from "../../collection/list-key.ts";
+import { realLimits } from "../../collection/limits.ts";
 import { makePrivateFile } from "../../files/private-file.ts";
-import type { ListedChange } from "../snapshot.ts";
-import { type ListRow, listChecksum } from "./row-checksum.ts";
+import { type ListedChange, plansOf } from "../snapshot.ts";
 import { createTables } from "./schema.ts";
 import { explainSqliteError } from "./sqlite-errors.ts";
 import { StoredRows } from "./stored-rows.ts";
-
-/** How many items are written before other work of the process gets its turn. */
-const itemsAtOnce = 1_000;
 
 /**
  * Makes the file, which must not exist, and writes all items in one transaction. The store gets an epoch of its own.
@@ -31,28 +27,14 @@ export async function writeNewStore(
     database.run("BEGIN IMMEDIATE");
     createTables(database);
     const rows = new StoredRows(database, path);
-    const fields = rows.readStore();
-    let { itemCount, byteCount, rowCount, checksumSum } = fields;
-    let list: ListRow | undefined;
-    for await (const item of items) {
-      if (item.list !== list?.list) {
-        const found = rows.findList(item.list);
-        list = found ?? rows.addList(item.list);
-        if (!found) {
-          rowCount++;
-          checksumSum += listChecksum(list);
-          byteCount += listBytes(item.list);
-        }
-        checksumSum += rows.updateList(list, { ...list, hasItems: true });
-      }
-      checksumSum = (checksumSum + rows.insert({ ...item, key: list.key, deletedAt: null })) | 0;
-      rowCount++;
-      byteCount += Buffer.byteLength(item.json ?? "") + 1;
-      if (++itemCount % itemsAtOnce === 0) await Bun.sleep(0);
+    let fields = rows.readStore();
+    for await (const plan of plansOf(items, fields.epoch)) {
+      fields = rows.store(fields, plan, realLimits);
+      // Other work of the process gets its turn.
+      await Bun.sleep(0);
     }
-    rows.writeStore({ ...fields, clock: itemCount, itemCount, byteCount, listsMark: itemCount, rowCount, checksumSum });
     database.run("COMMIT");
-    return itemCount;
+    return fields.itemCount;
   } catch (error) {
     throw explainSqliteError(error, path);
   } finally {

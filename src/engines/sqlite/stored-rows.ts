@@ -3,7 +3,8 @@
 // hundred items or a million. An update changes its row in place.
 
 import type { Database } from "bun:sqlite";
-import type { ListNames, ListPage, StoreState, Version } from "../../collection/engine.ts";
+import type { ListNames, ListPage, Plan, StoreState, Version } from "../../collection/engine.ts";
+import type { Limits } from "../../collection/limits.ts";
 import { type ListKey, listKey, partsOf } from "../../collection/list-key.ts";
 import type { ListedChange } from "../snapshot.ts";
 import {
@@ -35,6 +36,10 @@ export function hasContent(database: Database, path: string, fields: StoreFields
 export class StoredRows {
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepare>;
+
+  /** What the row of table `store` has to say, while a plan is being stored. */
+  #rowCount = 0;
+  #checksumSum = 0;
 
   constructor(database: Database, path: string) {
     this.#path = path;
@@ -75,6 +80,31 @@ export class StoredRows {
     this.writeStore(fields);
   }
 
+  /**
+   * Stores a plan on the state that `before` describes, in the current transaction. Returns what the row of table `store`
+   * says then.
+   */
+  store(before: StoreFields, { lists, state }: Plan, limits: Limits): StoreFields {
+    this.#rowCount = before.rowCount;
+    this.#checksumSum = before.checksumSum;
+    let { clock } = before;
+    for (const { list, hasItems, changes } of lists) {
+      const stored = this.#findList(list) ?? this.#addList(list);
+      if (hasItems !== undefined) this.#updateList(stored, { ...stored, hasItems });
+      for (const { version, position, id, json, replaces } of changes) {
+        clock++;
+        const row = { key: stored.key, version, position, id, json, deletedAt: json === null ? clock : null };
+        if (replaces === undefined) this.#insert(row);
+        else this.#update(row, replaces);
+      }
+    }
+    const { tombstonesMax, prunedAtOnce } = limits;
+    if (Math.floor(clock / prunedAtOnce) > Math.floor(before.clock / prunedAtOnce)) this.#prune(tombstonesMax);
+    const fields = { ...before, ...state, rowCount: this.#rowCount, checksumSum: this.#checksumSum | 0 };
+    this.writeStore(fields);
+    return fields;
+  }
+
   state(): StoreState {
     const { epoch, clock, itemCount, byteCount, listsMark } = this.readStore();
     return { epoch, clock, itemCount, byteCount, listsMark };
@@ -91,7 +121,7 @@ export class StoredRows {
   }
 
   /** Undefined if the store never had an item of this list. */
-  findList(list: ListKey): ListRow | undefined {
+  #findList(list: ListKey): ListRow | undefined {
     const { owner, name } = partsOf(list);
     const row = this.#statements.selectList.get(owner, name);
     return row ? this.#verified(row) : undefined;
@@ -104,20 +134,22 @@ export class StoredRows {
   }
 
   /** Makes the row of a new list. */
-  addList(list: ListKey): ListRow {
+  #addList(list: ListKey): ListRow {
     const { owner, name } = partsOf(list);
     const key = (this.#statements.selectLastKey.get()?.key ?? 0) + 1;
     if (key > keyMax) throw new SqliteStoreError(`${this.#path}: it has had ${keyMax} lists, and can have no more`);
     const row = { key, list, hasItems: false, prunedThrough: 0 };
-    this.#statements.insertList.run(key, owner, name, 0, 0, listChecksum(row));
+    const checksum = listChecksum(row);
+    this.#statements.insertList.run(key, owner, name, 0, 0, checksum);
+    this.#rowCount++;
+    this.#checksumSum += checksum;
     return row;
   }
 
-  /** Returns by how much the checksums grow. */
-  updateList(old: ListRow, row: ListRow): number {
+  #updateList(old: ListRow, row: ListRow): void {
     const checksum = listChecksum(row);
     this.#statements.updateList.run(row.hasItems ? 1 : 0, row.prunedThrough, checksum, row.key);
-    return checksum - listChecksum(old);
+    this.#checksumSum += checksum - listChecksum(old);
   }
 
   /**
@@ -127,7 +159,7 @@ export class StoredRows {
    */
   load(list: ListKey, after: Version, rowsInPage: number): ListPage {
     const { epoch: storeEpoch } = this.readStore();
-    const stored = this.findList(list);
+    const stored = this.#findList(list);
     if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [], isLast: true };
     const rows = this.#statements.selectAfter.all(stored.key, after, rowsInPage).map((row) => {
       this.#verify(row);
@@ -174,8 +206,7 @@ export class StoredRows {
     return `has ${found?.rowCount} rows, which are not the ${rowCount} that its last commit noted`;
   }
 
-  /** Returns the checksum of the new row. */
-  insert(row: ChangeRow): number {
+  #insert(row: ChangeRow): void {
     const { key, version, position, id, json, deletedAt } = row;
     if (position > positionMax)
       throw new SqliteStoreError(
@@ -183,39 +214,34 @@ export class StoredRows {
       );
     const checksum = rowChecksum(row);
     this.#statements.insert.run(key, position, version, id, json, deletedAt, checksum);
-    return checksum;
+    this.#rowCount++;
+    this.#checksumSum += checksum;
   }
 
-  /** Puts a change into the place of the row with the version `replaces`. Returns by how much the checksums grow. */
-  update(row: ChangeRow, replaces: Version): number {
+  /** Puts a change into the place of the row with the version `replaces`. */
+  #update(row: ChangeRow, replaces: Version): void {
     const { key, version, position, id, json, deletedAt } = row;
     const old = this.#statements.selectChecksum.get(key, position, replaces);
     if (!old) throw damaged(this.#path, `the row of version ${replaces} is missing`);
     const checksum = rowChecksum(row);
     this.#statements.update.run(key, position, version, id, json, deletedAt, checksum);
-    return checksum - old.checksum;
+    this.#checksumSum += checksum - old.checksum;
   }
 
-  tombstoneCount(): number {
-    return this.#statements.countTombstones.get()?.count ?? 0;
-  }
-
-  /** Deletes the oldest tombstones. Returns the lists that they were of, and by how much the checksums grow. */
-  prune(count: number): { readonly rowCount: number; readonly checksumGrowth: number } {
-    let checksumGrowth = 0;
+  /** Deletes all tombstones but the newest ones. */
+  #prune(tombstonesMax: number): void {
     const pruned = new Map<number, Version>();
-    const rows = this.#statements.deleteTombstones.all(count);
-    for (const { key, version, checksum } of rows) {
-      checksumGrowth -= checksum;
+    for (const { key, version, checksum } of this.#statements.deleteTombstones.all(tombstonesMax)) {
+      this.#rowCount--;
+      this.#checksumSum -= checksum;
       pruned.set(key, Math.max(version, pruned.get(key) ?? 0));
     }
     for (const [key, prunedThrough] of pruned) {
       const row = this.#statements.selectListOf.get(key);
       if (!row) throw damaged(this.#path, "the row of a list is missing");
       const old = this.#verified(row);
-      checksumGrowth += this.updateList(old, { ...old, prunedThrough: Math.max(old.prunedThrough, prunedThrough) });
+      this.#updateList(old, { ...old, prunedThrough: Math.max(old.prunedThrough, prunedThrough) });
     }
-    return { rowCount: rows.length, checksumGrowth };
   }
 }
 
@@ -277,12 +303,9 @@ function prepare(database: Database) {
       `UPDATE change SET version = ?3, id = ?4, json = ?5, deleted_at = ?6, checksum = ?7
         WHERE place = (?1 << 32 | ?2)`,
     ),
-    countTombstones: database.query<{ count: number }, []>(
-      "SELECT count(*) AS count FROM change WHERE deleted_at IS NOT NULL",
-    ),
     deleteTombstones: database.query<{ key: number; version: Version; checksum: number }, [number]>(
       `DELETE FROM change WHERE place IN (
-          SELECT place FROM change WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ?
+          SELECT place FROM change WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT -1 OFFSET ?
         ) RETURNING place >> 32 AS key, version, checksum`,
     ),
   };

@@ -683,10 +683,11 @@ describe("lists in PostgreSQL", () => {
     const found: unknown[] = [];
     await replaceItems(address, {
       mayReplace: (count) => expect(count).toBe(items.length),
-      // The portions do not end with a list.
-      portions: (async function* () {
-        for (let first = 0; first < items.length; first += 2) yield items.slice(first, first + 2);
+      items: (async function* () {
+        yield* items;
       })(),
+      // The batches do not end with a list.
+      limits: smallLimits,
       verify: async (stored) => void found.push(...(await Array.fromAsync(stored))),
     });
     expect(found).toEqual(items.map((item) => ({ ...item, key: expect.any(Number) })));
