@@ -34,41 +34,31 @@ export interface ChangeRow extends Change {
  * space and the JSON. Rows with different IDs or JSON never have the same text, because an ID contains no space.
  */
 export function rowChecksum({ key, version, position, id, json, deletedAt }: ChangeRow): number {
-  setWords(rowWords, 0, key);
-  setWords(rowWords, 2, version);
-  setWords(rowWords, 4, position);
-  setWords(rowWords, 6, deletedAt ?? 0);
-  return checksum(rowWords, json === null ? id : `${id} ${json}`);
+  return checksum(json === null ? id : `${id} ${json}`, key, version, position, deletedAt ?? 0);
 }
 
 export function listChecksum({ key, list, hasItems, prunedThrough }: ListRow): number {
   const { owner, name } = partsOf(list);
-  return numbersChecksum([key, hasItems ? 1 : 0, prunedThrough], `${owner}\n${name}`);
+  return checksum(`${owner}\n${name}`, key, hasItems ? 1 : 0, prunedThrough);
 }
 
 export function storeChecksum(fields: StoreFields): number {
   const { epoch, clock, itemCount, byteCount, listsMark, file, rowCount, checksumSum } = fields;
-  return numbersChecksum([clock, itemCount, byteCount, listsMark, rowCount, checksumSum], `${epoch} ${file}`);
+  return checksum(`${epoch} ${file}`, clock, itemCount, byteCount, listsMark, rowCount, checksumSum);
 }
 
-const rowWords = new Uint32Array(8);
-
-function numbersChecksum(numbers: readonly number[], text: string): number {
-  const words = new Uint32Array(2 * numbers.length);
-  for (const [index, number] of numbers.entries()) setWords(words, 2 * index, number);
-  return checksum(words, text);
-}
-
-/** Versions can have more than 32 bits, so each number takes two words. */
-function setWords(words: Uint32Array<ArrayBuffer>, index: number, number: number): void {
-  words[index] = number;
-  words[index + 1] = number / 2 ** 32;
-}
+const words = new Uint32Array(12);
 
 // Numbers enter the checksum as bits, not as decimal digits. One flipped bit can change many digits, and a CRC-32
-// detects every change of up to 32 adjacent bits, but not every longer one.
-function checksum(words: Uint32Array<ArrayBuffer>, text: string): number {
+// detects every change of up to 32 adjacent bits, but not every longer one. Versions can have more than 32 bits, so each
+// number takes two words.
+function checksum(text: string, ...numbers: readonly number[]): number {
+  let count = 0;
+  for (const number of numbers) {
+    words[count++] = number;
+    words[count++] = number / 2 ** 32;
+  }
   // The result is a signed number, because SQLite stores any signed 32-bit number in at most 4 bytes. Unsigned numbers
   // from 2^31 on would take 6 bytes.
-  return Bun.hash.crc32(text, Bun.hash.crc32(words)) | 0;
+  return Bun.hash.crc32(text, Bun.hash.crc32(words.subarray(0, count))) | 0;
 }
