@@ -4,8 +4,9 @@
 import { existsSync } from "node:fs";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { realPathOf } from "../engines/sqlite/open-store.ts";
+import { connectImmutable } from "../engines/sqlite/read-only-connection.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
-import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-record.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
@@ -37,7 +38,8 @@ export const command = defineCommand(
       remark(`Nothing to accept: the files of ${path} belong together.`);
       return;
     }
-    const open = (kept: string) => (args.has("with-log") ? openWithLog(kept) : SqliteSnapshot.openWithoutLog(path));
+    const open = (kept: string) =>
+      args.has("with-log") ? openWithLog(kept) : openSqliteSnapshot(path, connectImmutable);
     const summary = await replaceStore(path, { command: "accept", force: true, open });
     await printSummary(summary, args.has("json"), `Accepted ${path}`);
   },
@@ -57,9 +59,9 @@ function isInDoubt(path: string): boolean {
 function openWithLog(kept: string): Snapshot {
   const header = readHeader(kept);
   // A closed file is complete. If this command was interrupted before, the log beside it is the one that it has applied.
-  if (header && !header.isWal) return SqliteSnapshot.openWithoutLog(kept);
+  if (header && !header.isWal) return openSqliteSnapshot(kept, connectImmutable);
   if (!header || !existsSync(`${kept}-wal`))
     throw new CommandError("There is no log that could belong to this file. Leave out --with-log.");
   writeRecord(kept, { marks: [header], isInUse: true });
-  return SqliteSnapshot.open(kept);
+  return openSqliteSnapshot(kept);
 }

@@ -4,8 +4,8 @@
 import { existsSync } from "node:fs";
 import type { PostgresAddress } from "../engines/postgres/postgres-address.ts";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
-import type { ListedChange } from "../engines/snapshot.ts";
-import { SqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
+import type { ListedChange, Snapshot } from "../engines/snapshot.ts";
+import { openSqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { countOf, jsonSummaryFlag } from "./command-line/output.ts";
@@ -44,7 +44,7 @@ export const command = defineCommand(
       throw new CommandError(
         `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup.`,
       );
-    const open = () => SqliteSnapshot.open(file);
+    const open = () => openSqliteSnapshot(file);
     const summary =
       store.engine === "sqlite"
         ? await replaceStore(store.path, { command: "restore", force, open })
@@ -54,7 +54,7 @@ export const command = defineCommand(
 );
 
 /** Replaces the items in one transaction. So if this is interrupted, the store stays as it was. */
-async function toPostgres(backup: SqliteSnapshot, store: PostgresAddress, force: boolean): Promise<CopySummary> {
+async function toPostgres(backup: Snapshot, store: PostgresAddress, force: boolean): Promise<CopySummary> {
   const written = new ItemHash();
   let summary: CopySummary = { items: 0, hash: "" };
   await replaceItems(store, {

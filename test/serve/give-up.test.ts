@@ -5,7 +5,7 @@ import { copyFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TodoStore } from "../../src/collection/todo-store.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
-import { SqliteSnapshot } from "../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../src/engines/sqlite/sqlite-snapshot.ts";
 import { giveUp } from "../../src/serve/give-up.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { errorOf } from "../engines/sqlite/crashed-store.ts";
@@ -36,7 +36,7 @@ async function end(store: TodoStore, path: string): Promise<{ log: string[]; sav
   await giveUp(store, path, "somebody was here", (_, text) => log.push(text));
   const folder = dirname(path);
   const name = readdirSync(folder).find((file) => file.includes(".saved-")) ?? "";
-  const snapshot = SqliteSnapshot.open(join(folder, name));
+  const snapshot = openSqliteSnapshot(join(folder, name));
   const saved: string[] = [];
   for await (const { json } of snapshot.items()) saved.push(JSON.parse(json ?? "").text.slice(0, 3));
   await snapshot.close();

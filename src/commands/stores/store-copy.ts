@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import type { ListedChange, Snapshot } from "../../engines/snapshot.ts";
 import { realPathOf } from "../../engines/sqlite/open-store.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
-import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { takeLock } from "../../engines/sqlite/store-lock.ts";
 import { writeNewStore } from "../../engines/sqlite/store-writer.ts";
 import { syncFolder } from "../../files/synced-file.ts";
@@ -56,7 +56,7 @@ export async function copyStore(
   const copy = withCleanUp(removePartial, async () => {
     removePartial();
     await writeNewStore(partial, snapshot.items()).finally(() => snapshot.close());
-    const found = SqliteSnapshot.open(partial);
+    const found = openSqliteSnapshot(partial);
     // Reading compares each row, and the sum of all, with the checksums that were computed before they were written.
     const summary = await readBack(found.items(), snapshot.itemCount).finally(() => found.close());
     // From here on, nothing waits: a signal must not end the program between the rename and what the caller does next.

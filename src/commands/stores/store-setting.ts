@@ -6,7 +6,7 @@ import { describeAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
-import { SqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { withAdvice } from "../../serve/advice.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
@@ -54,7 +54,7 @@ export function describeStore(store: KeptStore): string {
 export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   if (store.engine === "postgres") return PostgresSnapshot.open(store);
   requireFile(store.path);
-  return withStoreAdvice(store.path, async () => SqliteSnapshot.open(store.path));
+  return withStoreAdvice(store.path, async () => openSqliteSnapshot(store.path));
 }
 
 /** Runs an action on a SQLite store. If the store fails, the error also says what to do. */

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { Program, programCommand, programEnvironment, projectFolder, runProgram } from "../../program.ts";
@@ -48,7 +48,7 @@ async function create(program: Program, ...jsons: string[]): Promise<void> {
 
 /** The items of a file, in the order of the list. */
 async function itemsOf(file: string): Promise<string[]> {
-  const snapshot = SqliteSnapshot.open(file);
+  const snapshot = openSqliteSnapshot(file);
   const rows = await Array.fromAsync(snapshot.items());
   await snapshot.close();
   return rows.sort((one, other) => one.position - other.position).map(({ json }) => json ?? "");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Change } from "../../../src/collection/engine.ts";
 import { checkSqlite } from "../../../src/commands/stores/check-store.ts";
 import { rowChecksum } from "../../../src/engines/sqlite/row-checksum.ts";
-import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { createPostgresStore } from "../../engines/postgres/postgres-store.ts";
 import { asOrdinaryUser } from "../../ordinary-user.ts";
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === "win32")("a store in a folder that this use
   test("can be checked and read, if it has no log", async () => {
     lock(false);
     expect(asOrdinaryUser(() => checkSqlite(file)).findings).toEqual([]);
-    const snapshot = asOrdinaryUser(() => SqliteSnapshot.open(file));
+    const snapshot = asOrdinaryUser(() => openSqliteSnapshot(file));
     expect(snapshot.itemCount).toBe(itemCount());
     await snapshot.close();
   });
@@ -89,7 +89,7 @@ describe.skipIf(process.platform === "win32")("a store in a folder that this use
     lock(true);
     const advice = `Copy the store and ${file}-wal to another folder, and name the copy`;
     expect(() => asOrdinaryUser(() => checkSqlite(file))).toThrow(advice);
-    expect(() => asOrdinaryUser(() => SqliteSnapshot.open(file))).toThrow(advice);
+    expect(() => asOrdinaryUser(() => openSqliteSnapshot(file))).toThrow(advice);
   });
 });
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { StoreError } from "../../../src/collection/engine.ts";
 import { checkSqlite } from "../../../src/commands/stores/check-store.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
-import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { readWhole } from "../../engines/latest-changes.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => folder.dispose());
 
 async function itemsOf(file: string): Promise<unknown> {
-  const snapshot = SqliteSnapshot.open(file);
+  const snapshot = openSqliteSnapshot(file);
   try {
     return await Array.fromAsync(snapshot.items());
   } finally {

@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { readBack } from "../../../src/commands/stores/store-copy.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
 import { explainSqliteError } from "../../../src/engines/sqlite/sqlite-errors.ts";
-import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { eventually } from "../../eventually.ts";
@@ -50,7 +50,7 @@ async function write(name: string, itemCount: number): Promise<void> {
 }
 
 async function countOf(name: string): Promise<number> {
-  const snapshot = SqliteSnapshot.open(path(name));
+  const snapshot = openSqliteSnapshot(path(name));
   await snapshot.close();
   return snapshot.itemCount;
 }

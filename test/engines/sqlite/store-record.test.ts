@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { SqliteEngine } from "../../../src/engines/sqlite/sqlite-engine.ts";
-import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { liveItems } from "../latest-changes.ts";
 import { addItems, copyFiles, errorOf, makeClosed, makeCrashed } from "./crashed-store.ts";
@@ -46,7 +46,7 @@ async function expectRefused(reason: string): Promise<void> {
     expect(error).toMatchObject({ trouble: "in doubt" });
     expect(error.message).toContain(reason);
   }
-  expect(() => SqliteSnapshot.open(path)).toThrow(reason);
+  expect(() => openSqliteSnapshot(path)).toThrow(reason);
   expect(filesOf()).toEqual(before);
 }
 

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
-import { SqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
+import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.ts";
 import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
 import { temporaryFolder } from "../engine-kinds.ts";
 import { commitRows, createdItem, itemsAfterKill, makeClosed } from "./crashed-store.ts";
@@ -174,7 +174,7 @@ test("if the store is put back, it stays in doubt until the next start, which ha
   expect(() => commitRows(store, [row(3)])).toThrow();
   renameSync(`${path}.away`, path);
   expect(() => commitRows(store, [row(3)])).toThrow();
-  const snapshot = SqliteSnapshot.open(path);
+  const snapshot = openSqliteSnapshot(path);
   expect(snapshot.itemCount).toBe(2);
   await snapshot.close();
 });
@@ -184,7 +184,7 @@ test("backups, readers, hard links and our own checkpoints are no reason for dou
     if (version === 10) linkSync(path, `${path}.link`);
     if (version % 10 === 0) store.checkpoint();
     if (version % 7 === 0) {
-      const snapshot = SqliteSnapshot.open(path);
+      const snapshot = openSqliteSnapshot(path);
       expect(snapshot.itemCount).toBe(version - 1);
       await snapshot.close();
       runInOther("SELECT count(*) FROM change");
@@ -194,17 +194,17 @@ test("backups, readers, hard links and our own checkpoints are no reason for dou
   expect(doubts).toEqual([]);
   expect(warnings).toEqual([]);
   store.close();
-  const snapshot = SqliteSnapshot.open(path);
+  const snapshot = openSqliteSnapshot(path);
   expect(snapshot.itemCount).toBe(60);
   await snapshot.close();
 });
 
 test("a store that is closed while another program reads an old state of it keeps its log, and every commit", async () => {
-  const reader = SqliteSnapshot.open(path);
+  const reader = openSqliteSnapshot(path);
   commitRows(store, [row(3)]);
   store.close();
   await reader.close();
-  const snapshot = SqliteSnapshot.open(path);
+  const snapshot = openSqliteSnapshot(path);
   expect(snapshot.itemCount).toBe(3);
   await snapshot.close();
 });
