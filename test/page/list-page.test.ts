@@ -56,14 +56,14 @@ for (const [where, base] of [
         await eventually(async () => expect(await listed(`/lists/${name}`)).toContain(`Buy ${name}`));
         expect(await listed("")).toBe("[]");
         await page.click('[data-control="connect"]');
-        await page.until("document.querySelector('dialog.panel [role=tabpanel] code')");
+        await page.until("document.querySelector('dialog.panel .samples code')");
         const links = await page.evaluate<string[]>("[...document.querySelectorAll('a')].map(({ href }) => href)");
         expect(links).toEqual([
           ...["certificate-authority.crt", "docs", "openapi.yaml"].map((path) => `${base()}/${path}`),
           `${list}/api/todoitems/`,
           `${list}/changes`,
         ]);
-        const code = await page.evaluate<string>("document.querySelector('[role=tabpanel] code').textContent");
+        const code = await page.evaluate<string>("document.querySelector('.samples code').textContent");
         expect(code).toContain(`${list}/api/todoitems`);
         expect([...requested].filter((path) => !path.startsWith("/todo/"))).toEqual([]);
       } finally {

@@ -57,7 +57,7 @@ test("if a proxy serves the page under a path, every address that it requests, l
   await eventually(async () => expect(await program.list()).toContain("Buy milk"));
 
   await page.click('[data-control="connect"]');
-  await page.until("document.querySelector('dialog.panel [role=tabpanel] code')");
+  await page.until("document.querySelector('dialog.panel .samples code')");
   const links = await page.evaluate<string[]>("[...document.querySelectorAll('a')].map(({ href }) => href)");
   expect(links).toEqual(
     ["certificate-authority.crt", "docs", "openapi.yaml", "api/todoitems/", "changes"].map(
@@ -80,7 +80,7 @@ test("if a proxy serves the page under a path, every address that it requests, l
   // The page does not know at which address the proxy offers HTTPS, so it shows none.
   expect(addresses.filter((address) => address.startsWith("https:"))).toEqual([]);
   const commands = await page.evaluate<string[]>(
-    "[...document.querySelectorAll('[role=tabpanel] code')].map((code) => code.textContent)",
+    "[...document.querySelectorAll('.samples code')].map((code) => code.textContent)",
   );
   const statuses: string[] = [];
   for (const command of commands) {
@@ -109,7 +109,7 @@ test("so does the reference: what it links to, what it requests, and the address
   );
   expect(links).toEqual(["", "openapi.json", "openapi.yaml", "openapi-3.0.json"].map((relative) => base + relative));
   const codes = await reference.evaluate<string[]>(
-    "[...document.querySelectorAll('section[aria-labelledby] [role=tabpanel] code')].map((code) => code.textContent)",
+    "[...document.querySelectorAll('section[aria-labelledby] .samples code')].map((code) => code.textContent)",
   );
   for (const code of codes) expect(code).toContain(base);
   reference.close();

@@ -434,7 +434,7 @@ test("the connect panel shows the addresses with the ports that the system has c
   expect(text).toBe(readFileSync(join(certificates.path, "todoitems/https/authority.pem"), "utf8"));
   await page.untilText("Expo");
   const outputs: string[] = [];
-  for (const command of await codes("[role=tabpanel]")) {
+  for (const command of await codes(".samples")) {
     const withStatus = command.replace("curl", "curl -s --max-time 1 -w ' %{http_code}'");
     const shell = Bun.spawn(["bash", "-c", withStatus], { cwd: pages.path, stdout: "pipe" });
     outputs.push(await new Response(shell.stdout).text());
@@ -443,7 +443,7 @@ test("the connect panel shows the addresses with the ports that the system has c
     `{"ID":"54b4c1f2-0f8e-4a6b-9d3c-2f1a7e5b8c90","Name":"Buy milk","Notes":"two litres","Done":${done}}`;
   expect(outputs.slice(0, 5)).toEqual(["[] 200", `${milk(false)} 201`, `${milk(false)} 200`, " 204", " 204"]);
   expect(outputs[5]).toStartWith("event: ready\n");
-  await page.click('[data-language="fetch"]');
+  await page.click('[data-value="fetch"]');
   await page.untilText("only if it was started with --cors ORIGIN");
 });
 

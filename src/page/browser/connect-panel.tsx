@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { CodeSample } from "../../description/code-samples.ts";
 import { apiDescriptionPath, authorityPath, type PageSettings, referencePath } from "../page-settings.ts";
 import type { ListAddress } from "./addresses.ts";
-import { CodeTabs } from "./code-tabs.tsx";
+import { CodeSamples } from "./code-samples.tsx";
 import { Copyable } from "./copyable.tsx";
 import { Dialog } from "./dialog.tsx";
 
@@ -131,7 +131,7 @@ function Samples({ address, settings, username = "NAME" }: SamplesProps) {
   }));
   return (
     <>
-      <CodeTabs samples={named} chosen={chosen} onChoose={setChosen} />
+      <CodeSamples samples={named} chosen={chosen} onChoose={setChosen} />
       {["React", "Expo"].includes(chosen) && (
         <p class="hint">
           The package <code>todoitems-client</code> is not on npm yet. In a clone of this service,{" "}

@@ -1,6 +1,7 @@
 // Chooses which items to show: all, open or done, and only those that contain a search text.
 
 import { type Filter, filters } from "../list-view.ts";
+import { Choice } from "./choice.tsx";
 
 const labels: Record<Filter, string> = { all: "All", open: "Open", done: "Done" };
 
@@ -14,23 +15,14 @@ interface ToolbarProps {
 }
 
 export function Toolbar({ filter, onFilter, search, onSearch, counts }: ToolbarProps) {
+  const show = (value: Filter) => (
+    <>
+      {labels[value]} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
+    </>
+  );
   return (
     <div class="toolbar">
-      <fieldset class="filters">
-        <legend class="unseen">Items to show</legend>
-        {filters.map((value) => (
-          <button
-            key={value}
-            type="button"
-            class="quiet"
-            aria-pressed={filter === value}
-            onClick={() => onFilter(value)}
-            data-filter={value}
-          >
-            {labels[value]} {counts && <span class="count">{counts[value].toLocaleString("en")}</span>}
-          </button>
-        ))}
-      </fieldset>
+      <Choice label="Items to show" values={filters} chosen={filter} onChoose={onFilter} show={show} />
       <input
         dir="auto"
         type="search"

@@ -1,7 +1,7 @@
 // One operation: what it does, what to send, what comes back, code for it, and a form to try it.
 
 import { atBase } from "../../../description/code-samples.ts";
-import { CodeTabs } from "../code-tabs.tsx";
+import { CodeSamples } from "../code-samples.tsx";
 import { Copyable } from "../copyable.tsx";
 import { alternativeOf, type Content, exampleText, isRare, type ListedOperation } from "./api-document.ts";
 import { Inline, Name, Prose, useDocument } from "./prose.tsx";
@@ -37,7 +37,7 @@ export function OperationView({ operation, choices }: { operation: ListedOperati
         <TryForm operation={operation} {...choices} />
       </details>
       <h4>Code</h4>
-      <CodeTabs
+      <CodeSamples
         samples={operation["x-codeSamples"].map(({ label, source }) => ({
           language: label,
           parts: [{ label: summary, code: atBase(source, document, pageAddress()) }],

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { basic, type Credentials } from "../../../client/basic.ts";
 import { atBase, exampleFiles } from "../../../description/code-samples.ts";
-import { CodeTabs } from "../code-tabs.tsx";
+import { CodeSamples } from "../code-samples.tsx";
 import { Copyable } from "../copyable.tsx";
 import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
@@ -127,7 +127,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
         <section>
           <h2 id="programs">Programs</h2>
           <p>Whole programs for other platforms, as they are in the folder of examples.</p>
-          <CodeTabs samples={exampleFiles} chosen={program} onChoose={setProgram} />
+          <CodeSamples samples={exampleFiles} chosen={program} onChoose={setProgram} />
         </section>
         <section>
           <h2 id="schemas">Schemas</h2>
