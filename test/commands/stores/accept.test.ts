@@ -58,6 +58,18 @@ test("does nothing if the files belong together, or if there is no file", async 
   });
 });
 
+test("refuses a file that is no store, and leaves it as it was", async () => {
+  for (const content of ["no store at all", Buffer.alloc(10_000, 7)]) {
+    writeFileSync(service.file("notes.db"), content);
+    const before = service.files();
+    expect(await service.run("accept", "notes.db")).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("this is not a SQLite file. Choose another file"),
+    });
+    expect(service.files()).toEqual(before);
+  }
+});
+
 test("refuses a damaged file, and leaves everything as it was", async () => {
   writeFileSync(service.path, readFileSync(service.path).fill(0xff, 4_096));
   rmSync(`${service.path}-record`);
