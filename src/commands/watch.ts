@@ -22,6 +22,7 @@ export const command = defineClientCommand(
   },
   async (client, args) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(0));
+    remark(`Connecting to ${new URL("../../", client.url)} …`);
     const names = new Map<string, string>();
     let isConnected = false;
     const onState = (state: WatchState) => {

@@ -1,6 +1,6 @@
 // How commands find their service and sign in, and what they say if that fails.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeFailure } from "../../src/commands/command-line/failure.ts";
@@ -140,6 +140,49 @@ test("a service that is not there gives exit code 3, and the message says how to
       /^error: http:\/\/127\.0\.0\.1:1\/ cannot be reached \(\w+\)\. Start .* todoitems serve, or/,
     ),
   });
+});
+
+test("after ten seconds without a response, a command says that the service does not respond yet, and goes on", async () => {
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch() {
+      asked.resolve();
+      return answer.promise;
+    },
+  });
+  jest.useFakeTimers();
+  try {
+    const running = runHere(["list", "--json", "--server", server.url.href]);
+    await asked.promise;
+    jest.advanceTimersByTime(10_000);
+    answer.resolve(Response.json([{ ID: ids.one }]));
+    expect(await running).toEqual({
+      exitCode: 0,
+      stdout: `{"ID":"${ids.one}"}\n`,
+      stderr: `${server.url.href} does not respond yet. Still waiting …\n`,
+    });
+  } finally {
+    jest.useRealTimers();
+    await server.stop(true);
+  }
+});
+
+test("watch says which service it connects to, and that it cannot be reached", async () => {
+  const watching = Bun.spawn([...programCommand(), "watch", "--server", "nowhere.invalid"], {
+    env: programEnvironment({}),
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  let remarks = "";
+  for await (const text of watching.stderr.pipeThrough(new TextDecoderStream())) {
+    remarks += text;
+    if (remarks.includes("Trying again")) watching.kill("SIGINT");
+  }
+  expect(remarks).toStartWith("Connecting to http://nowhere.invalid/ …\n");
+  expect(remarks).toContain("warning: http://nowhere.invalid/ cannot be reached");
+  expect(await watching.exited).toBe(0);
 });
 
 test("an error that no user can fix is called a defect, with its details", () => {

@@ -16,6 +16,9 @@ import { remark } from "../command-line/output.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { isOnThisMachine, parseServer } from "./server-address.ts";
 
+/** After this time without a response, the user is told that the program is not to blame. */
+const patienceMs = 10_000;
+
 /** Makes a command that talks to a service, from its description and a function that takes a client. */
 export function defineClientCommand(
   description: Omit<Command, "run">,
@@ -43,7 +46,14 @@ export async function connect(args: Arguments, environment: Environment): Promis
       `warning: The ${credentials ? "password" : "token"} is sent to ${server.host} unencrypted. Use an https address if there is one.`,
     );
   const tls = await trustedAuthorities(server, read("ca"), environment);
-  const send = async (url: string, init: RequestInit) => orNotKept(await fetch(url, { ...init, ...tls }));
+  const send = async (url: string, init: RequestInit) => {
+    const timer = setTimeout(() => remark(`${server} does not respond yet. Still waiting …`), patienceMs);
+    try {
+      return orNotKept(await fetch(url, { ...init, ...tls }));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   return new TodoClient(server, { codec: jsonText, form, ...signIn, fetch: send });
 }
 
