@@ -8,6 +8,7 @@ import type { CurrentItem, ItemList } from "./item-list.ts";
 import type { Limits } from "./limits.ts";
 import type { ListPiece } from "./list-document.ts";
 import type { ListKey } from "./list-key.ts";
+import type { ListsInMemory } from "./lists-in-memory.ts";
 import { Replica } from "./replica.ts";
 import {
   type AddressedWrite,
@@ -39,10 +40,7 @@ export interface ListHost {
   readonly load: Engine["load"];
   emptyList(): ItemList;
   write(write: AddressedWrite<TodoCollection>): Promise<DecidedOutcome>;
-  /** Notes that the list is in use now. */
-  noteUse(list: TodoCollection): void;
-  /** Notes that the list takes more or less memory than before. */
-  noteSize(list: TodoCollection): void;
+  readonly lists: Pick<ListsInMemory, "noteUse" | "noteSize">;
 }
 
 const notLoaded: Bookmark = { epoch: "", version: 0 };
@@ -143,7 +141,7 @@ export class TodoCollection implements WriteTarget {
 
   /** Call this before every read, and await the result, if there is one. Then read without awaiting anything else. */
   refresh(): undefined | Promise<void> {
-    this.#host.noteUse(this);
+    this.#host.lists.noteUse(this);
     const refreshed = this.#host.refresh();
     return !refreshed && this.isCurrent ? undefined : this.holding(() => {}, refreshed);
   }
@@ -167,7 +165,7 @@ export class TodoCollection implements WriteTarget {
     this.#watchers.add(watcher);
     return () => {
       this.#watchers.delete(watcher);
-      this.#host.noteSize(this);
+      this.#host.lists.noteSize(this);
     };
   }
 
@@ -182,7 +180,7 @@ export class TodoCollection implements WriteTarget {
    * outcome that the write would have had.
    */
   write(write: Write): Promise<DecidedOutcome> {
-    this.#host.noteUse(this);
+    this.#host.lists.noteUse(this);
     const preparing = this.#host.prepareWrite(this.key);
     // Most lists are in memory, and holding one costs as much as deciding a write.
     if (!this.readOnly && this.isCurrent && !preparing) return this.#host.write({ target: this, write });
@@ -202,7 +200,7 @@ export class TodoCollection implements WriteTarget {
    * `work` is done. Waits for a refresh of the store first, if there is one.
    */
   async holding<Result>(work: () => Result | Promise<Result>, refreshed?: Promise<void>): Promise<Result> {
-    this.#host.noteUse(this);
+    this.#host.lists.noteUse(this);
     this.#uses++;
     try {
       if (refreshed) await refreshed;
@@ -210,7 +208,7 @@ export class TodoCollection implements WriteTarget {
       return await work();
     } finally {
       this.#uses--;
-      if (!this.#isStored) this.#host.noteSize(this);
+      if (!this.#isStored) this.#host.lists.noteSize(this);
     }
   }
 
@@ -221,7 +219,7 @@ export class TodoCollection implements WriteTarget {
     if (this.#replica && !this.#isStale) {
       if (!this.#replica.take(changes)) return;
       this.#bookmark = this.#replica.bookmark;
-      this.#host.noteSize(this);
+      this.#host.lists.noteSize(this);
       this.#notify(false);
     } else this.#isBehind = true;
   }
@@ -271,7 +269,7 @@ export class TodoCollection implements WriteTarget {
     const wasStale = this.#isStale;
     this.#isStale = false;
     this.#isBehind = false;
-    this.#host.noteSize(this);
+    this.#host.lists.noteSize(this);
     this.#notify(wasStale);
   }
 

@@ -1,6 +1,5 @@
 // All lists of a service. This class brings the parts together. The engine stores the lists. Freshness keeps those in
-// memory up to date with other processes. The queue turns writes, to whatever list, into commits. Lists are loaded when
-// somebody needs them; if they take too much memory, the one that was used longest ago is dropped.
+// memory up to date with other processes. The queue turns writes, to whatever list, into commits.
 // Why: docs/decisions/0086-a-list-is-a-base-address.md
 
 import type { FieldNames } from "../items/field-names.ts";
@@ -20,6 +19,7 @@ import { type FollowedStore, Freshness, type StoreNotices } from "./freshness.ts
 import { ItemList } from "./item-list.ts";
 import { type Limits, realLimits } from "./limits.ts";
 import { type ListKey, rootList } from "./list-key.ts";
+import { ListsInMemory } from "./lists-in-memory.ts";
 import { NamesInUse } from "./names-in-use.ts";
 import { OwnerBytes } from "./owner-bytes.ts";
 import { type ListHost, TodoCollection } from "./todo-collection.ts";
@@ -55,28 +55,18 @@ type Writes = () => readonly AddressedWrite<TodoCollection>[];
 const defaultWriteQueueMax = 10_000;
 /** If the store turns out to have another history this many times during one commit, the commit fails. */
 const commitAttemptsMax = 5;
-/** If the lists take too much memory, they are dropped until they take this share of what they may take. */
-const memoryKept = 0.9;
 
 export class TodoStore implements ListHost, FollowedStore {
   readonly readOnly: boolean;
   readonly limits: Limits;
+  readonly lists: ListsInMemory;
   readonly #bytesMax: number;
   readonly #ownerBytes: OwnerBytes;
   readonly #engine: Engine;
   readonly #fieldNames: FieldNames;
-  readonly #memoryMax: number;
   readonly #onStoreError: (error: StoreError) => void;
   readonly #freshness: Freshness;
   readonly #queue: WriteQueue<AddressedWrite<TodoCollection>>;
-  /** The lists that somebody uses or that are in memory. The one that was used last is last. */
-  readonly #lists = new Map<ListKey, TodoCollection>();
-  #usedLast: TodoCollection | undefined;
-  /** What each list in memory takes, and what they take together. */
-  readonly #sizes = new Map<TodoCollection, number>();
-  #memory = 0;
-  readonly #uselessLists = new Set<TodoCollection>();
-  #tidies = false;
   readonly #names: NamesInUse;
   #state: StoreState;
   #isClosed = false;
@@ -87,7 +77,7 @@ export class TodoStore implements ListHost, FollowedStore {
     this.readOnly = options.readOnly ?? false;
     this.limits = limits;
     this.#bytesMax = options.storeBytesMax ?? Number.POSITIVE_INFINITY;
-    this.#memoryMax = options.listMemoryMax ?? Number.POSITIVE_INFINITY;
+    this.lists = new ListsInMemory(options.listMemoryMax, () => this.#queue.targets);
     this.#fieldNames = fieldNames;
     this.#onStoreError = onStoreError;
     this.#engine = engine;
@@ -132,7 +122,7 @@ export class TodoStore implements ListHost, FollowedStore {
 
   /** Ask for a list each time you use it, because one that nobody uses is forgotten. */
   list(key: ListKey): TodoCollection {
-    return this.#lists.get(key) ?? new TodoCollection(key, this);
+    return this.lists.get(key) ?? new TodoCollection(key, this);
   }
 
   /** The names of the lists of an owner that have items, sorted. The same array as long as they are the same. */
@@ -186,8 +176,9 @@ export class TodoStore implements ListHost, FollowedStore {
    */
   async *everyItem(onDoubtful: (list: ListKey) => void): AsyncGenerator<Change & { list: ListKey }> {
     const { lists, isIntact } = await this.#storedLists();
-    for (const list of new Set([...lists, ...this.#lists.keys()])) {
-      const known = this.#lists.get(list);
+    const inMemory = Array.from(this.lists, ({ key }) => key);
+    for (const list of new Set([...lists, ...inMemory])) {
+      const known = this.lists.get(list);
       if (known?.isCurrent) for (const item of known.items()) yield { ...item, list };
       else {
         const isWhole = yield* this.#storedItems(list);
@@ -246,7 +237,7 @@ export class TodoStore implements ListHost, FollowedStore {
   }
 
   take({ state, lists }: News): void {
-    for (const { list, changes } of lists) this.#lists.get(list)?.take(changes);
+    for (const { list, changes } of lists) this.lists.get(list)?.take(changes);
     this.#advance(state);
   }
 
@@ -254,66 +245,12 @@ export class TodoStore implements ListHost, FollowedStore {
     this.#state = state;
     this.#names.forget();
     this.#ownerBytes.forget();
-    for (const list of this.#lists.values()) list.restart();
-  }
-
-  noteUse(list: TodoCollection): void {
-    if (this.#usedLast === list) return;
-    // Two objects for one list would decide without each other.
-    if ((this.#lists.get(list.key) ?? list) !== list) throw new Error("a list was used after it was forgotten");
-    this.#usedLast = list;
-    this.#lists.delete(list.key);
-    this.#lists.set(list.key, list);
-  }
-
-  noteSize(list: TodoCollection): void {
-    // A list that was forgotten takes no part any more: another object may have its key now.
-    if (this.#memoryMax === Number.POSITIVE_INFINITY || this.#lists.get(list.key) !== list) return;
-    const { memory } = list;
-    this.#memory += memory - (this.#sizes.get(list) ?? 0);
-    this.#sizes.set(list, memory);
-    if (isUseless(list)) this.#uselessLists.add(list);
-    if (this.#memory > this.#memoryMax || this.#uselessLists.size > 0) this.#tidyLater();
+    for (const list of this.lists) list.restart();
   }
 
   /** Always makes a new object, so that whoever compares it notices that the lists may have changed. */
   #advance(state: StoreState): void {
     this.#state = state.clock > this.#state.clock ? state : { ...this.#state };
-  }
-
-  /** Somebody may be between a refresh and what they read, so nothing is dropped in the same turn. */
-  #tidyLater(): void {
-    if (this.#tidies) return;
-    this.#tidies = true;
-    setImmediate(() => {
-      this.#tidies = false;
-      this.#tidy();
-    });
-  }
-
-  /** Drops lists that nobody needs, and those that were used longest ago, if there is too little memory. */
-  #tidy(): void {
-    const { targets } = this.#queue;
-    const isIdle = (list: TodoCollection) => list.isIdle && !targets.has(list);
-    for (const list of this.#uselessLists) {
-      if (isUseless(list) && isIdle(list)) this.#drop(list);
-      if (!isUseless(list) || this.#lists.get(list.key) !== list) this.#uselessLists.delete(list);
-    }
-    if (this.#memory <= this.#memoryMax) return;
-    for (const list of this.#lists.values()) {
-      if (this.#memory <= this.#memoryMax * memoryKept) return;
-      if (list !== this.#usedLast && isIdle(list)) this.#drop(list);
-    }
-  }
-
-  #drop(list: TodoCollection): void {
-    list.drop();
-    this.#memory -= this.#sizes.get(list) ?? 0;
-    this.#sizes.delete(list);
-    // A feed keeps its list, without the items.
-    if (list.isWatched) return;
-    this.#lists.delete(list.key);
-    if (this.#usedLast === list) this.#usedLast = undefined;
   }
 
   /**
@@ -361,14 +298,9 @@ export class TodoStore implements ListHost, FollowedStore {
       target.take(changes);
       this.#ownerBytes.note(target.key, growth);
     }
-    if (this.#uselessLists.size > 0) this.#tidyLater();
+    this.lists.tidySoon();
     if (lists.length > 0) this.#advance(state);
     this.#names.note(lists, decidedOn, state);
     return true;
   }
-}
-
-/** True if nothing is lost when the list is forgotten: the store has nothing of it, or its items are not in memory. */
-function isUseless(list: TodoCollection): boolean {
-  return !list.isWatched && (!list.isStored || !list.isCurrent);
 }

@@ -13,14 +13,14 @@ const users: NoticingTest = { file: "test/specification/lists-model.test.ts", ti
 export const listBreaks: readonly Break[] = [
   {
     name: "a list is dropped while a write of it waits",
-    file: "src/collection/todo-store.ts",
-    text: "list.isIdle && !targets.has(list)",
+    file: "src/collection/lists-in-memory.ts",
+    text: "list.isIdle && !withWrites.has(list)",
     replacement: "list.isIdle",
     tests: [model("sqlite")],
   },
   {
     name: "a list is dropped in the turn in which it was loaded",
-    file: "src/collection/todo-store.ts",
+    file: "src/collection/lists-in-memory.ts",
     text: `    setImmediate(() => {
       this.#tidies`,
     replacement: `    queueMicrotask(() => {
@@ -28,10 +28,10 @@ export const listBreaks: readonly Break[] = [
     tests: [model("memory")],
   },
   {
-    name: "a list that was forgotten takes the place of its successor",
-    file: "src/collection/todo-store.ts",
-    text: "this.#lists.get(list.key) !== list) return;\n    const { memory } = list;",
-    replacement: "false) return;\n    const { memory } = list;",
+    name: "a list is forgotten although somebody needs it again",
+    file: "src/collection/lists-in-memory.ts",
+    text: "if (isUseless(entry.list)) this.#drop(entry);",
+    replacement: "this.#drop(entry);",
     tests: [{ file: "test/collection/todo-store.test.ts" }],
     isQuick: true,
   },
