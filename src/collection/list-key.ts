@@ -28,7 +28,12 @@ export function listEpoch(storeEpoch: string, list: ListKey): string {
   return new Bun.CryptoHasher("sha256").update(`${storeEpoch}\n${owner}\n${name}`).digest("hex").slice(0, 16);
 }
 
-/** What a list itself takes of the room in a store, besides its items: its row. The root list takes nothing. */
+/** What an item takes of the room in a store: its JSON and a comma. A tombstone, for which `json` is null, takes none. */
+export function itemBytes(json: string | null): number {
+  return json === null ? 0 : Buffer.byteLength(json) + 1;
+}
+
+/** What a list itself takes of it: its row. The root list takes nothing. */
 export function listBytes(list: ListKey): number {
   return list === rootList ? 0 : listRowBytes + Buffer.byteLength(list);
 }

@@ -2,7 +2,7 @@
 // and then counted. Of what other processes write in the meantime, nothing is known.
 
 import { type Engine, pagesOf, type Version } from "./engine.ts";
-import { type ListKey, listBytes, listKey, partsOf } from "./list-key.ts";
+import { itemBytes, type ListKey, listBytes, listKey, partsOf } from "./list-key.ts";
 
 /**
  * The sums of this many owners are kept, those of the latest writes. It is more than how many writes may wait, so the
@@ -60,7 +60,7 @@ export class OwnerBytes {
       sum += listBytes(list);
       const items = new Map<Version, number>();
       for await (const { rows } of pagesOf(list, this.#engine.load))
-        for (const { position, json } of rows) items.set(position, json === null ? 0 : Buffer.byteLength(json) + 1);
+        for (const { position, json } of rows) items.set(position, itemBytes(json));
       for (const bytes of items.values()) sum += bytes;
     }
     this.#keep(owner, sum);

@@ -18,7 +18,7 @@ import {
 import { type FollowedStore, Freshness, type StoreNotices } from "./freshness.ts";
 import { ItemList } from "./item-list.ts";
 import { type Limits, realLimits } from "./limits.ts";
-import { type ListKey, rootList } from "./list-key.ts";
+import { itemBytes, type ListKey, rootList } from "./list-key.ts";
 import { ListsInMemory } from "./lists-in-memory.ts";
 import { NamesInUse } from "./names-in-use.ts";
 import { OwnerBytes } from "./owner-bytes.ts";
@@ -159,7 +159,7 @@ export class TodoStore implements ListHost, FollowedStore {
 
   async #seed(target: TodoCollection, items: readonly IdentifiedItem[]): Promise<boolean> {
     if (target.count > 0) return false;
-    const byteCount = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
+    const byteCount = items.reduce((sum, { json }) => sum + itemBytes(json), 0);
     if (byteCount > this.room.inStore)
       throw new StoreError(`the seed has ${byteCount.toLocaleString("en")} bytes of items, too many for --store-limit`);
     // The count is checked again inside the commit, because another process may be seeding the same store.

@@ -4,7 +4,7 @@
 import { type IdentifiedItem, idKey } from "../items/todo-item.ts";
 import type { Bookmark, Plan, PlannedChange, PlannedList, StoreState, Version } from "./engine.ts";
 import type { CurrentItem, ItemList } from "./item-list.ts";
-import { type ListKey, listBytes, partsOf } from "./list-key.ts";
+import { itemBytes, type ListKey, listBytes, partsOf } from "./list-key.ts";
 
 /** Does a write's condition hold for an item at this version? */
 export type Condition = (current: Version) => boolean;
@@ -64,7 +64,8 @@ interface Current {
   readonly version: Version;
   /** The version of the item's stored row. Undefined if the item is not stored yet. */
   readonly replaces: Version | undefined;
-  readonly byteLength: number;
+  /** The bytes that it takes in the store. */
+  readonly size: number;
   readonly json: () => string;
 }
 
@@ -73,9 +74,12 @@ interface BytesLeft {
   left: number;
 }
 
-/** How many bytes a store may still grow; negative if it is over its limit. A root list alone counts as it is sent. */
+/**
+ * How many bytes a store may still grow; negative if it is over its limit. A root list alone counts as it is sent: with
+ * two brackets, but no comma after the last item.
+ */
 export function bytesLeft({ byteCount }: StoreState, bytesMax: number): number {
-  return bytesMax - Math.max(2, byteCount + 1);
+  return bytesMax - byteCount - 1;
 }
 
 /** By how many bytes the store may still grow, and what the owner of a list has in it. */
@@ -115,7 +119,7 @@ export function planWrites<Target extends WriteTarget>(
   for (const plan of changed) {
     clock += plan.changes.size;
     itemCount += plan.itemGrowth;
-    byteCount += plan.byteGrowth + plan.itemGrowth;
+    byteCount += plan.byteGrowth;
   }
   const lists = changed.map((plan) => plan.planned());
   if (lists.some(({ hasItems }) => hasItems !== undefined)) listsMark = clock;
@@ -133,7 +137,7 @@ class ListPlan<Target extends WriteTarget> {
   readonly changes = new Map<Version, PlannedChange>();
   #version: Version;
   itemGrowth = 0;
-  /** By how many bytes the store grows, not counting commas. */
+  /** By how many bytes the store grows, with a comma for each item. */
   byteGrowth = 0;
 
   constructor(target: Target, inStore: BytesLeft, ofOwner: BytesLeft) {
@@ -156,7 +160,7 @@ class ListPlan<Target extends WriteTarget> {
       return { kind: "condition-failed", current: { version: current.version, json: current.json() }, epoch };
     }
     const json = write.kind === "delete" ? null : write.item.json;
-    const growth = this.#rowBytes + (json === null ? 0 : Buffer.byteLength(json)) - (current?.byteLength ?? 0);
+    const growth = this.#rowBytes + itemBytes(json) - (current?.size ?? 0);
     // An item may always become smaller, even if the store is already over its size limit.
     if (growth > Math.max(0, this.#inStore.left) || growth > Math.max(0, this.#ofOwner.left))
       return { kind: this.#ofOwner.left < this.#inStore.left ? "owner-full" : "store-full", epoch };
@@ -179,12 +183,12 @@ class ListPlan<Target extends WriteTarget> {
     if (planned) {
       const { position, version, json, replaces } = planned;
       if (json === null) return undefined;
-      return { position, version, replaces, byteLength: Buffer.byteLength(json), json: () => list.render(json) };
+      return { position, version, replaces, size: itemBytes(json), json: () => list.render(json) };
     }
     const listed = list.find(id);
     if (!listed) return undefined;
     const { position, version, byteLength } = listed;
-    return { position, version, replaces: version, byteLength, json: () => list.json(listed) };
+    return { position, version, replaces: version, size: byteLength + 1, json: () => list.json(listed) };
   }
 
   #take(change: PlannedChange, growth: number): void {
@@ -203,7 +207,7 @@ class ListPlan<Target extends WriteTarget> {
     const hasItems = list.count + this.itemGrowth > 0;
     return {
       target: this.#target,
-      growth: this.byteGrowth + this.itemGrowth,
+      growth: this.byteGrowth,
       list: key,
       changes: [...this.changes.values()],
       hasItems: hasItems === list.count > 0 ? undefined : hasItems,

@@ -2,7 +2,7 @@
 
 import type { Change, Plan } from "../collection/engine.ts";
 import { type Limits, realLimits } from "../collection/limits.ts";
-import { type ListKey, listBytes, rootList } from "../collection/list-key.ts";
+import { itemBytes, type ListKey, listBytes, rootList } from "../collection/list-key.ts";
 
 /** An item, and the list that it is in. */
 export interface ListedChange extends Change {
@@ -43,7 +43,7 @@ export async function* plansOf(
   };
   for await (const item of items) {
     const { list, json } = item;
-    batchBytes += Buffer.byteLength(json ?? "") + 1 + (list === last ? 0 : listBytes(list));
+    batchBytes += itemBytes(json) + (list === last ? 0 : listBytes(list));
     last = list;
     batch.push(item);
     if (batch.length === limits.batchWrites || batchBytes >= limits.batchBytes) yield plan();

@@ -83,7 +83,8 @@ describe("a store with a limit on its size", () => {
   });
 
   test("counts the room that earlier writes of the batch take and free", () => {
-    const room = list.byteLength + item(ids.two).length;
+    const room = list.byteLength + 1 + item(ids.two).length;
+    expect(outcomes(room - 1, create(ids.two))).toEqual(["store-full"]);
     expect(outcomes(room, create(ids.two), create(ids.three))).toEqual(["done", "store-full"]);
     expect(outcomes(room, create(ids.two), remove(ids.two), create(ids.three))).toEqual(["done", "done", "done"]);
   });
@@ -239,7 +240,7 @@ describe("a batch of writes to several lists", () => {
       );
     expect(kinds(room + 2)).toEqual(["done"]);
     expect(kinds(room + 1)).toEqual(["store-full"]);
-    expect(bytesLeft(state(), 10)).toBe(8);
+    expect(bytesLeft(state(), 10)).toBe(9);
   });
 
   test("counts for their owner, whose room may be less than that of the store", () => {
@@ -247,7 +248,7 @@ describe("a batch of writes to several lists", () => {
       targetOf(new ItemList("as-sent"), key),
     ) as [WriteTarget, WriteTarget, WriteTarget];
     const writes = [first, second, others].map((target) => ({ target, write: create(ids.one) }));
-    const room = { ...roomIn(state(), unlimited), ofOwner: () => item(ids.one).length };
+    const room = { ...roomIn(state(), unlimited), ofOwner: () => item(ids.one).length + 1 };
     const { outcomes, lists } = planWrites(writes, state(), room);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "owner-full", "done"]);
     expect(lists.map(({ growth }) => growth)).toEqual([item(ids.one).length + 1, item(ids.one).length + 1]);
