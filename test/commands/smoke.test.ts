@@ -2,7 +2,7 @@
 // closed pipe, and a terminal.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { allCommands } from "../../src/commands/command-list.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { eventually } from "../eventually.ts";
@@ -73,6 +73,21 @@ describe.skipIf(process.platform !== "linux")("output that cannot be written", (
     expect(await run("export", head)).toMatchObject({ stdout: "", stderr: expect.not.stringContaining("rror") });
   });
 });
+
+for (const line of ["export synced.json", "backup synced.db"])
+  test.skipIf(!Bun.which("strace"))(
+    `${line}: the file is synced before it gets its name, and its folder after that`,
+    async () => {
+      const trace = commandLine.path("calls.txt");
+      const calls = "trace=fsync,fdatasync,rename,renameat,renameat2";
+      expect(await run(line, ["strace", "-f", "-qq", "-y", "-o", trace, "-e", calls])).toMatchObject({ exitCode: 0 });
+      const [, file = ""] = line.split(" ");
+      const folder = realpathSync(commandLine.path("."));
+      expect(readFileSync(trace, "utf8")).toMatch(
+        new RegExp(`sync\\(.*/${file}\\.partial>[^]*rename.*"${file}"[^]*fsync\\(\\d+<${folder}>\\)`),
+      );
+    },
+  );
 
 describe("Ctrl-C", () => {
   test("ends an export, keeps the old file, removes the unfinished one and says so", async () => {

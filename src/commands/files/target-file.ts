@@ -1,8 +1,9 @@
-// The file that a command writes: which one a path means, whether it may be replaced, and that nothing unfinished is
-// left of it.
+// The file that a command writes: which one a path means, whether it may be replaced, and that it is complete or not
+// there at all.
 
-import { existsSync, lstatSync, realpathSync, statSync, unlinkSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, renameSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { syncFolder } from "../../files/synced-file.ts";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
 import type { Flag } from "../command-line/command.ts";
 import { CommandError } from "../command-line/errors.ts";
@@ -32,6 +33,29 @@ export function unwritable(path: string, error: unknown): unknown {
   const folder = dirname(path);
   const reason = existsSync(folder) ? systemReason(error) : `there is no folder ${folder}`;
   return new CommandError(`${path} cannot be written: ${reason}.`, { cause: error });
+}
+
+/**
+ * Makes or replaces the file at `path`. `write` writes it under another name, and syncs it. Then it gets its real name.
+ * So no matter when the program is stopped, the real name belongs either to the old file or to the complete new one.
+ * Nothing waits between the end of `write` and the rename: a signal cannot end the program there.
+ */
+export async function writeTarget<Result>(path: string, write: (partial: string) => Promise<Result>): Promise<Result> {
+  const partial = `${path}.partial`;
+  const removePartial = () => {
+    // While SQLite writes a file, it has a journal.
+    for (const ending of ["", "-journal"]) removeFile(`${partial}${ending}`);
+  };
+  const written = withCleanUp(removePartial, async () => {
+    removePartial();
+    const result = await write(partial);
+    renameSync(partial, path);
+    syncFolder(dirname(path));
+    return result;
+  });
+  return written.catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
 }
 
 /** Removes a file, if it is there. `rmSync` would report every error of the disk as a bad address. */

@@ -1,21 +1,17 @@
-// Writes a snapshot of items to a new store. The store is written under another name first, synced, read back and
-// compared. Then it gets its real name. So no matter when the program is stopped, the real name belongs either to the
-// old file or to the complete new one. The new store has an epoch of its own, which is the name of its history, so
-// clients do not rely on what they remember of another store.
+// Writes a snapshot of items to a new store. The store is read back and compared before it gets its name. It has an
+// epoch of its own, which is the name of its history, so clients do not rely on what they remember of another store.
 
-import { renameSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statSync } from "node:fs";
 import type { ListedChange, Snapshot } from "../../engines/snapshot.ts";
 import { realPathOf } from "../../engines/sqlite/open-store.ts";
 import { explainSqliteError } from "../../engines/sqlite/sqlite-errors.ts";
 import { openSqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { takeLock } from "../../engines/sqlite/store-lock.ts";
 import { writeNewStore } from "../../engines/sqlite/store-writer.ts";
-import { syncFolder } from "../../files/synced-file.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { countOf, printLine, remark } from "../command-line/output.ts";
-import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
+import { unwritable, writeTarget } from "../files/target-file.ts";
 import { ItemHash } from "../transfer/item-hash.ts";
 
 /** As long as a service may take to stop: the time for requests in progress, and some for closing the store. */
@@ -49,24 +45,13 @@ export async function copyStore(
   path: string,
   beforeRename: (partial: string) => void = () => {},
 ): Promise<CopySummary> {
-  const partial = `${path}.partial`;
-  const removePartial = () => {
-    for (const ending of ["", "-journal"]) removeFile(`${partial}${ending}`);
-  };
-  const copy = withCleanUp(removePartial, async () => {
-    removePartial();
+  return writeTarget(path, async (partial) => {
     await writeNewStore(partial, snapshot.items()).finally(() => snapshot.close());
     const found = openSqliteSnapshot(partial);
     // Reading compares each row, and the sum of all, with the checksums that were computed before they were written.
     const summary = await readBack(found.items(), snapshot.itemCount).finally(() => found.close());
-    // From here on, nothing waits: a signal must not end the program between the rename and what the caller does next.
     beforeRename(partial);
-    renameSync(partial, path);
-    syncFolder(dirname(path));
     return summary;
-  });
-  return copy.catch((error: unknown) => {
-    throw unwritable(path, error);
   });
 }
 

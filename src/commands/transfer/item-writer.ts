@@ -1,10 +1,9 @@
-// Writes items to a file or to standard output in one of the formats. A file has the ending `.partial` until it is
-// complete and synced.
+// Writes items to a file or to standard output in one of the formats.
 
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync } from "node:fs";
 import { makePrivateFile, modeLike } from "../../files/private-file.ts";
 import { outputError } from "../command-line/output.ts";
-import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
+import { writeTarget } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
 import { writeCsv } from "./csv.ts";
 import type { ItemFormat } from "./item-formats.ts";
@@ -19,10 +18,7 @@ export async function writeItems(
     return writeTexts(standardOutput, items, format).catch((error: unknown) => {
       throw outputError(error);
     });
-  const partial = `${path}.partial`;
-  const removePartial = () => removeFile(partial);
-  const write = withCleanUp(removePartial, async () => {
-    removePartial();
+  return writeTarget(path, async (partial) => {
     makePrivateFile(partial);
     const file = openSync(partial, "w");
     try {
@@ -32,10 +28,6 @@ export async function writeItems(
       closeSync(file);
     }
     chmodSync(partial, modeLike(path));
-    renameSync(partial, path);
-  });
-  await write.catch((error: unknown) => {
-    throw unwritable(path, error);
   });
 }
 
