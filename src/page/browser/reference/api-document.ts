@@ -27,7 +27,7 @@ export type Content = Readonly<Record<string, { readonly schema?: Schema; readon
 
 export interface Response {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly example: unknown }>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Content;
 }
 
@@ -81,17 +81,6 @@ function resolved(part: unknown, source: unknown): unknown {
     return resolved(found, source);
   }
   return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, resolved(member, source)]));
-}
-
-/**
- * The form of an operation with the ID in the path, if the operation itself has it in the body. The reference shows it
- * folded, with the operation.
- */
-export function alternativeOf(
-  { operations }: ApiDocument,
-  { operationId }: ListedOperation,
-): ListedOperation | undefined {
-  return operations.find((other) => other.operationId === `${operationId}At`);
 }
 
 /**

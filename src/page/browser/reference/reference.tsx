@@ -1,15 +1,11 @@
-// The reference as a whole: one request and its response, the introduction, credentials to try with, the operations,
-// whole programs, schemas and errors.
+// The reference as a whole: the introduction, credentials to try with, the operations, schemas and errors.
 
 import { useEffect, useState } from "preact/hooks";
 import { basic, type Credentials } from "../../../client/basic.ts";
-import { atBase, exampleFiles } from "../../../description/code-samples.ts";
-import { CodeSamples } from "../code-samples.tsx";
-import { Copyable } from "../copyable.tsx";
 import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
-import { type ApiDocument, alternativeOf, exampleIdOf, exampleText, type ListedOperation } from "./api-document.ts";
-import { OperationView, pageAddress } from "./operation-view.tsx";
+import { type ApiDocument, exampleIdOf, type ListedOperation } from "./api-document.ts";
+import { OperationView } from "./operation-view.tsx";
 import { DocumentContext, Name, Prose } from "./prose.tsx";
 import { Schemas } from "./schema-view.tsx";
 
@@ -27,7 +23,6 @@ export function Reference({ document: description }: { document: ApiDocument }) 
   const [credentials, setCredentials] = useState<Credentials>({ username: "", password: "" });
   const [token, setToken] = useState("");
   const [language, setLanguage] = useState("curl");
-  const [program, setProgram] = useState("C#");
   const [itemId, setItemId] = useState(() => exampleIdOf(description));
   const choices = {
     authorization: authorizationOf(credentials, token),
@@ -36,13 +31,12 @@ export function Reference({ document: description }: { document: ApiDocument }) 
     itemId,
     onCreated: setItemId,
   };
-  const alternatives = description.operations.map((operation) => alternativeOf(description, operation));
-  const shown = description.operations.filter((operation) => !alternatives.includes(operation));
+  const { operations } = description;
   const groups = description.tags.map(({ name, description: text }) => ({
     name,
     title: name.charAt(0).toUpperCase() + name.slice(1),
     text,
-    operations: shown.filter(({ tags }) => tags.includes(name)),
+    operations: operations.filter(({ tags }) => tags.includes(name)),
   }));
   useEffect(() => {
     // The address may name a part of the reference. The browser looked for that part before it was drawn, so go there
@@ -54,9 +48,8 @@ export function Reference({ document: description }: { document: ApiDocument }) 
       <header>
         <h1>
           <Mark />
-          todoitems API
+          todoitems API <small>{description.info.version}</small>
         </h1>
-        <span class="hint">{description.info.version}</span>
         <span class="spring" />
         <nav aria-label="Elsewhere">
           <a href="./">Items</a> <a href="openapi.json">openapi.json</a> <a href="openapi.yaml">openapi.yaml</a>{" "}
@@ -64,42 +57,41 @@ export function Reference({ document: description }: { document: ApiDocument }) 
         </nav>
       </header>
       <nav aria-label="Contents" class="contents">
-        <details open={matchMedia("(min-width: 60rem)").matches}>
-          <summary>Contents</summary>
-          <a href="#introduction">Introduction</a>
-          {groups.map(({ name, title, operations }) => (
-            <div key={name}>
-              <a href={`#${name}`}>{title}</a>
-              <ul>
-                {operations.map(({ operationId, method, summary }) => (
-                  <li key={operationId}>
-                    <a href={`#${operationId}`}>
-                      <code data-method={method}>{method}</code> {summary}
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          ))}
-          <a href="#programs">Programs</a>
-          <a href="#schemas">Schemas</a>
-          <a href="#errors">Errors</a>
-        </details>
+        <a href="#introduction">Introduction</a>
+        {groups.map(({ name, title, operations }) => (
+          <div key={name}>
+            <a href={`#${name}`}>{title}</a>
+            <ul>
+              {operations.map(({ operationId, method, summary }) => (
+                <li key={operationId}>
+                  <a href={`#${operationId}`}>
+                    <code data-method={method}>{method}</code> {summary}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+        <a href="#schemas">Schemas</a>
+        <a href="#errors">Errors</a>
       </nav>
       <main>
         <section>
-          <h2 id="introduction">One request, one response</h2>
-          <FirstExchange document={description} operation={shown[0]} />
+          <h2 id="introduction">Introduction</h2>
           <Prose text={description.info.description} />
-          {shown.some(({ security }) => security.length > 0) && (
+          <p>
+            Whole programs for several platforms are on the <a href="./">page of the items</a>, under “Connect your
+            app”.
+          </p>
+          {operations.some(({ security }) => security.length > 0) && (
             <form id="credentials" class="try" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
-              {takes(shown, "basic") && (
+              {takes(operations, "basic") && (
                 <CredentialFields
                   credentials={credentials}
                   onChange={(typed) => setCredentials((now) => ({ ...now, ...typed }))}
                 />
               )}
-              {takes(shown, "bearer") && (
+              {takes(operations, "bearer") && (
                 <label>
                   Token
                   <input
@@ -124,11 +116,6 @@ export function Reference({ document: description }: { document: ApiDocument }) 
             ))}
           </section>
         ))}
-        <section>
-          <h2 id="programs">Programs</h2>
-          <p>Whole programs for other platforms, as they are in the folder of examples.</p>
-          <CodeSamples samples={exampleFiles} chosen={program} onChoose={setProgram} />
-        </section>
         <section>
           <h2 id="schemas">Schemas</h2>
           <Schemas />
@@ -158,23 +145,5 @@ export function Reference({ document: description }: { document: ApiDocument }) 
         </section>
       </main>
     </DocumentContext.Provider>
-  );
-}
-
-/** The first operation as curl sends it, and its response. */
-function FirstExchange({ document, operation }: { document: ApiDocument; operation: ListedOperation | undefined }) {
-  const { headers = {}, content = {} } = operation?.responses["200"] ?? {};
-  const [[mediaType, { examples = {} }] = ["", {}]] = Object.entries(content);
-  const lines = ["ETag", "X-Total-Count"].map((name) => `${name}: ${headers[name]?.example}`);
-  const body = exampleText(Object.values(examples)[0]?.value);
-  const request = atBase(operation?.["x-codeSamples"][0]?.source ?? "", document, pageAddress());
-  return (
-    <>
-      <Copyable label="Request" text={request} />
-      <Copyable
-        label="Response"
-        text={["HTTP/1.1 200 OK", `Content-Type: ${mediaType}; charset=utf-8`, ...lines, "", body].join("\n")}
-      />
-    </>
   );
 }

@@ -1,6 +1,7 @@
-// The schemas: what each kind of document contains.
+// The schemas: what each kind of document contains, and the content of one request or response.
 
-import type { Schema } from "./api-document.ts";
+import { Copyable } from "../copyable.tsx";
+import { type Content, exampleText, type Schema } from "./api-document.ts";
 import { Inline, Name, Prose, useDocument } from "./prose.tsx";
 
 export function Schemas() {
@@ -36,7 +37,21 @@ export function Schemas() {
   ));
 }
 
-export function SchemaType({ schema }: { schema: Schema }) {
+/** The media type, the schema and the examples of a body. */
+export function ContentView({ content }: { content: Content }) {
+  return Object.entries(content).map(([mediaType, { schema, examples = {} }]) => (
+    <div key={mediaType}>
+      <p class="hint">
+        <code>{mediaType}</code> {schema && <SchemaType schema={schema} />}
+      </p>
+      {Object.entries(examples).map(([name, { summary = "Example", value }]) => (
+        <Copyable key={name} label={summary} text={exampleText(value)} />
+      ))}
+    </div>
+  ));
+}
+
+function SchemaType({ schema }: { schema: Schema }) {
   const { $ref, oneOf, items, type = "any", format } = schema;
   if ($ref !== undefined) return <Name name={$ref.slice($ref.lastIndexOf("/") + 1)} />;
   if (oneOf)

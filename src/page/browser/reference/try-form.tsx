@@ -1,10 +1,11 @@
-// Tries an operation on this instance: a form for the parameters and the body, and the response as it came. The body
-// stays text: nothing parses it, so numbers and spelling are shown exactly as they were sent.
+// What a request may contain, as a form that tries it on this instance, and the response as it came. The body stays
+// text: nothing parses it, so numbers and spelling are shown exactly as they were sent.
 
-import { useRef, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 import { Copyable } from "../copyable.tsx";
 import { exampleIdOf, exampleText, type ListedOperation } from "./api-document.ts";
-import { useDocument } from "./prose.tsx";
+import { Inline, useDocument } from "./prose.tsx";
+import { ContentView } from "./schema-view.tsx";
 
 export interface TriedItem {
   /** The ID of the item that the reader created last. Before that, the ID in the examples. */
@@ -34,7 +35,9 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
   // Once the reader has created an item, the other forms are about that item. A field in which the reader has typed
   // keeps its text, because only its default value changes.
   const id = method === "POST" ? exampleId : itemId;
-  const [example] = Object.values(requestBody?.content["application/json"]?.examples ?? {});
+  const formId = useId();
+  const json = requestBody?.content["application/json"];
+  const [example, ...others] = Object.entries(json?.examples ?? {});
   const [received, setReceived] = useState<Received>();
   const running = useRef(new AbortController());
 
@@ -76,10 +79,19 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
         void send(new FormData(event.currentTarget));
       }}
     >
-      {parameters.map(({ name, required = false }) => (
-        <label key={name}>
-          {name}
+      {parameters.map(({ name, in: place, required = false, description }) => (
+        <div key={name} class="field">
+          <label for={formId + name}>
+            <span>
+              <code>{name}</code> {place}
+              {required && ", required"}
+            </span>
+          </label>
+          <p>
+            <Inline text={description} />
+          </p>
           <input
+            id={formId + name}
             name={name}
             defaultValue={name === "id" ? id : ""}
             required={required}
@@ -87,19 +99,21 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
             autocapitalize="none"
             spellcheck={false}
           />
-        </label>
+        </div>
       ))}
-      {example && (
-        <label>
-          Body
+      {json && (
+        <div class="field">
+          <label for={`${formId}body`}>Body</label>
+          <ContentView content={{ "application/json": { ...json, examples: Object.fromEntries(others) } }} />
           <textarea
+            id={`${formId}body`}
             class="json"
             name="body"
             rows={6}
-            defaultValue={exampleText(example.value).replaceAll(exampleId, id)}
+            defaultValue={exampleText(example?.[1].value ?? "").replaceAll(exampleId, id)}
             spellcheck={false}
           />
-        </label>
+        </div>
       )}
       <div class="buttons">
         <button type="submit" class="primary" data-control="send">
