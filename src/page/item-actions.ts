@@ -9,13 +9,13 @@ import { type FormEdits, withFormEdits } from "./item-form.ts";
 import { quoted } from "./item-view.ts";
 import type { ShownItem } from "./list-view.ts";
 import { missingNames, newItem } from "./new-item.ts";
-import { problemText } from "./page-status.ts";
+import { type Action, problemText } from "./page-status.ts";
 import type { NewEntry } from "./pasted-lines.ts";
 
 export interface Notice {
   readonly kind: "done" | "problem";
   readonly text: string;
-  readonly action?: { readonly label: string; readonly run: () => void };
+  readonly action?: Action;
   /** The item that this message is about. The message goes when the user edits the item again. */
   readonly id?: string;
   /** The items that this message says are deleted. */
@@ -117,7 +117,7 @@ export class ItemActions {
     return { kind: "done", text: `Deleted ${what}`, action: this.#undoing(run), removed };
   }
 
-  #undoing(takeBack: () => void): NonNullable<Notice["action"]> {
+  #undoing(takeBack: () => void): Action {
     this.#takeBack = takeBack;
     return { label: "Undo", run: this.undo };
   }

@@ -2,19 +2,36 @@
 // at most one line. The line names what the user can do about it.
 
 import { isTodoError } from "../client/index.ts";
-import type { OfflineSnapshot, OfflineStatus, PendingEdit } from "../client/offline.ts";
+import type { OfflineItem, OfflineSnapshot, OfflineStatus, PendingEdit } from "../client/offline.ts";
+import { quoted, viewItem } from "./item-view.ts";
 
 export interface Badge {
   readonly kind: "live" | "busy" | "away";
   readonly text: string;
 }
 
-export type StatusLine =
-  | { readonly kind: "signed-out"; readonly count: number }
-  | { readonly kind: "held"; readonly count: number }
-  | { readonly kind: "conflict"; readonly edit: PendingEdit<string>; readonly count: number }
-  | { readonly kind: "refused"; readonly edit: PendingEdit<string> }
-  | { readonly kind: "away"; readonly text: string };
+export interface StatusLine {
+  readonly text: string;
+  /** What the user can do about it. */
+  readonly actions: readonly Action[];
+}
+
+/** A button. */
+export interface Action {
+  readonly label: string;
+  readonly run: () => void;
+}
+
+/** What the actions of the line do. */
+export interface Remedies {
+  signIn(): void;
+  retry(): void;
+  sendAnyway(): void;
+  decide(id: string): void;
+  edit(id: string): void;
+  /** Without an ID, discards all edits. */
+  discard(id?: string): void;
+}
 
 export function badgeOf({ connection, needsCredentials }: OfflineStatus): Badge {
   if (needsCredentials) return { kind: "away", text: "Not signed in" };
@@ -25,18 +42,57 @@ export function badgeOf({ connection, needsCredentials }: OfflineStatus): Badge 
 }
 
 /** The most important thing to say. Undefined if all is well. `isKept`: unsent edits survive a reload. */
-export function statusLine({ pending, status }: OfflineSnapshot<string>, isKept: boolean): StatusLine | undefined {
+export function statusLine(
+  { items, pending, status }: OfflineSnapshot<string>,
+  isKept: boolean,
+  remedies: Remedies,
+): StatusLine | undefined {
   const { connection, needsCredentials, storageError } = status;
   const count = pending.length;
   const inState = (state: PendingEdit<string>["state"]) => pending.filter((edit) => edit.state === state);
-  const [[conflict], [refused], held] = [inState("conflict"), inState("refused"), inState("held")];
-  if (needsCredentials) return { kind: "signed-out", count };
-  if (held.length > 0) return { kind: "held", count: held.length };
-  if (conflict) return { kind: "conflict", edit: conflict, count: inState("conflict").length };
-  if (refused) return { kind: "refused", edit: refused };
-  if ("error" in connection) return { kind: "away", text: awayText(connection.error, count, isKept) };
+  const [conflicts, [refused], held] = [inState("conflict"), inState("refused"), inState("held")];
+  const [conflict] = conflicts;
+  if (needsCredentials)
+    return {
+      text: count > 0 ? `Sign in to send ${editCount(count)}` : "Please sign in",
+      actions: [{ label: "Sign in", run: () => remedies.signIn() }],
+    };
+  if (held.length > 0)
+    return {
+      text: `The service has another store now. ${editCount(held.length)} from before wait.`,
+      actions: [
+        { label: "Send them", run: () => remedies.sendAnyway() },
+        { label: "Discard", run: () => remedies.discard() },
+      ],
+    };
+  if (conflict) {
+    const what = conflicts.length > 1 ? `${conflicts.length} items were` : `${nameOf(conflict, items)} was`;
+    return {
+      text: `${what} changed elsewhere, too`,
+      actions: [{ label: "Decide", run: () => remedies.decide(conflict.id) }],
+    };
+  }
+  if (refused) {
+    const isRemoval = refused.kind === "remove";
+    const what = isRemoval ? "An item was not deleted" : `${nameOf(refused, items)} was not saved`;
+    return {
+      text: `${what}: ${refused.problem?.detail ?? ""}`,
+      actions: [
+        ...(isRemoval ? [] : [{ label: "Edit", run: () => remedies.edit(refused.id) }]),
+        { label: "Discard", run: () => remedies.discard(refused.id) },
+      ],
+    };
+  }
+  const actions = [{ label: "Try now", run: () => remedies.retry() }];
+  if ("error" in connection) return { text: awayText(connection.error, count, isKept), actions };
   if (storageError === undefined || count === 0) return undefined;
-  return { kind: "away", text: `${editCount(count)} waiting. ${problemText(storageError)}` };
+  return { text: `${editCount(count)} waiting. ${problemText(storageError)}`, actions };
+}
+
+/** The name of the item that an edit is about, in quotes. */
+function nameOf({ id, conflict }: PendingEdit<string>, items: readonly OfflineItem<string>[]): string {
+  const json = items.find((item) => item.id === id)?.item ?? conflict?.base;
+  return quoted(json === undefined ? "" : viewItem(json).name);
 }
 
 /**
@@ -61,6 +117,6 @@ export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function editCount(count: number): string {
+function editCount(count: number): string {
   return count === 1 ? "1 edit" : `${count.toLocaleString("en")} edits`;
 }

@@ -129,23 +129,31 @@ test("the line says what waits and why: no connection, or a conflict", async () 
   const { service, network, list, actions, listed, untilShown, untilSent } = await open();
   await service.create(named(ids.one, "One"));
   await untilShown("One");
-  expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot(), false)]).toEqual(["Live", undefined]);
+  const asked: string[] = [];
+  const ask = (what: string) => (id?: string) => void asked.push(id ? `${what} ${id}` : what);
+  const line = () =>
+    statusLine(list.getSnapshot(), false, {
+      signIn: ask("sign in"),
+      retry: ask("retry"),
+      sendAnyway: ask("send"),
+      decide: ask("decide"),
+      edit: ask("edit"),
+      discard: ask("discard"),
+    });
+  const badge = () => badgeOf(list.getSnapshot().status).text;
+  expect([badge(), line()]).toEqual(["Live", undefined]);
   network.state = "down";
   network.breakFeeds();
   await actions.add([{ name: "Two", done: false }]);
-  await eventually(() =>
-    expect([badgeOf(list.getSnapshot().status).text, statusLine(list.getSnapshot(), false)]).toEqual([
-      "Offline",
-      { kind: "away", text: "1 edit waiting in this tab" },
-    ]),
-  );
+  await eventually(() => expect([badge(), line()?.text]).toEqual(["Offline", "1 edit waiting in this tab"]));
   await actions.save(ids.one, new Map([["Name", { typed: "Mine", kind: "text" }]]), named(ids.one, "One"));
   await service.send("PUT", "/api/todoitems/", named(ids.one, "Theirs"));
+  for (const { run } of line()?.actions ?? []) run();
   network.state = "up";
   list.retry();
-  await eventually(() =>
-    expect(statusLine(list.getSnapshot(), false)).toMatchObject({ kind: "conflict", count: 1, edit: { id: ids.one } }),
-  );
+  await eventually(() => expect(line()?.text).toBe("“Mine” was changed elsewhere, too"));
+  for (const { run } of line()?.actions ?? []) run();
+  expect(asked).toEqual(["retry", `decide ${ids.one}`]);
   await list.resolve(ids.one, "mine");
   await untilSent();
   expect(listed("Mine").id).toBe(ids.one);

@@ -3,10 +3,9 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Credentials } from "../../client/index.ts";
-import type { OfflineItem, PendingEdit } from "../../client/offline.ts";
+import type { PendingEdit } from "../../client/offline.ts";
 import { ItemActions, type Notice } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
-import { quoted, viewItem } from "../item-view.ts";
 import { type Filter, viewList } from "../list-view.ts";
 import type { PageSettings } from "../page-settings.ts";
 import { badgeOf, statusLine } from "../page-status.ts";
@@ -97,7 +96,14 @@ export function Page({ session, settings }: PageProps) {
       else await session.signOut();
     });
   const discard = (id?: string) => void actions.attempt(() => list.discard(id));
-  const line = statusLine(snapshot, session.isKept);
+  const line = statusLine(snapshot, session.isKept, {
+    signIn: () => setOpened({ kind: "sign-in" }),
+    retry: () => void list.retry(),
+    sendAnyway: () => void actions.attempt(() => list.sendAnyway()),
+    decide: rowActions.onDecide,
+    edit: rowActions.onEdit,
+    discard,
+  });
   const offersSignIn = settings.auth !== "off" && !settings.tokensOnly && username === undefined && !needsCredentials;
   const isSignedOut = !loaded && (needsCredentials || (settings.auth === "all" && username === undefined));
 
@@ -117,18 +123,7 @@ export function Page({ session, settings }: PageProps) {
           onConnect={() => setOpened({ kind: "connect" })}
         />
         <main data-loaded={loaded}>
-          {line && !isSignedOut && (
-            <StatusLineView
-              line={line}
-              about={"edit" in line ? nameOf(line.edit, items) : ""}
-              onSignIn={() => setOpened({ kind: "sign-in" })}
-              onRetry={() => list.retry()}
-              onSendAnyway={() => void actions.attempt(() => list.sendAnyway())}
-              onDecide={rowActions.onDecide}
-              onEdit={rowActions.onEdit}
-              onDiscard={discard}
-            />
-          )}
+          {line && !isSignedOut && <StatusLineView {...line} />}
           {isSignedOut ? (
             <section class="empty" aria-label="Sign in">
               <h2>Sign in</h2>
@@ -263,10 +258,4 @@ function EmptyList({ loaded, isAway, search, filter, all }: EmptyListProps) {
       <p>Add one above, or connect your app: what it stores appears here at once.</p>
     </div>
   );
-}
-
-/** The name of the item that an edit is about, in quotes. */
-function nameOf({ id, conflict }: PendingEdit<string>, items: readonly OfflineItem<string>[]): string {
-  const json = items.find((item) => item.id === id)?.item ?? conflict?.base;
-  return quoted(json === undefined ? "" : viewItem(json).name);
 }
