@@ -447,7 +447,7 @@ test("the connect panel shows the addresses with the ports that the system has c
   await page.untilText("only if it was started with --cors ORIGIN");
 });
 
-test("an address can be copied, also by a page that has no clipboard, or is at least selected", async () => {
+test("an address can be copied, also by a page that has no clipboard, or is at least selected, and code keeps its lines", async () => {
   await pages.start("--host", "0.0.0.0");
   const page = await pages.openPage();
   const address = `${pages.program.origin}/api/todoitems/`;
@@ -460,8 +460,11 @@ test("an address can be copied, also by a page that has no clipboard, or is at l
   })()`);
   await page.click('[aria-label="Copy: This machine"]');
   await page.until(`clipboard.readText().then((text) => text === "${address}")`);
-  await page.evaluate("(() => { delete navigator.clipboard; getSelection().empty(); })()");
-  await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-write" }, setting: "denied" });
+  await page.click('[data-value="fetch"]');
+  await page.click('[aria-label="Copy: Create an item"]');
+  const code = "document.querySelector('[aria-label=\"Copy: Create an item\"] ~ code').textContent";
+  await page.until(`clipboard.readText().then((text) => text.includes("\\n") && text === ${code})`);
+  await page.evaluate("(() => { document.execCommand = () => false; getSelection().empty(); })()");
   await page.click('[aria-label="Copy: This machine"]');
   await page.until(`getSelection().toString() === "${address}"`);
   await page.untilText("Selected, but not copied");
