@@ -23,7 +23,6 @@ import { ListsDialog } from "./lists-dialog.tsx";
 import { NoticeView } from "./notice.tsx";
 import type { Session } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
-import { SignOutDialog } from "./sign-out-dialog.tsx";
 import { StatusLineView } from "./status-line.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { useList } from "./use-list.ts";
@@ -35,7 +34,7 @@ interface PageProps {
 }
 
 type Opened =
-  | { readonly kind: "connect" | "lists" | "sign-in" | "sign-out" }
+  | { readonly kind: "connect" | "lists" | "sign-in" }
   | { readonly kind: "editor"; readonly id: string; readonly json: string; readonly draft: FormEdits }
   | { readonly kind: "conflict"; readonly id: string };
 
@@ -90,10 +89,12 @@ export function Page({ session, settings }: PageProps) {
     if (problem === undefined) close();
     return problem;
   };
-  const signOut = () =>
+  const signOut = () => void actions.attempt(() => session.signOut());
+  const signOutIfSafe = () =>
     void actions.attempt(async () => {
-      if (await session.hasUnsentEdits()) setOpened({ kind: "sign-out" });
-      else await session.signOut();
+      if (!(await session.hasUnsentEdits())) return session.signOut();
+      const text = "If you sign out, the edits that the service does not have yet are deleted.";
+      return setNotice({ kind: "problem", text, action: { label: "Sign out anyway", run: signOut } });
     });
   const discard = (id?: string) => void actions.attempt(() => list.discard(id));
   const line = statusLine(snapshot, session.isKept, {
@@ -119,7 +120,7 @@ export function Page({ session, settings }: PageProps) {
           offersSignIn={offersSignIn && !isSignedOut}
           onLists={settings.hasLists ? () => setOpened({ kind: "lists" }) : undefined}
           onSignIn={() => setOpened({ kind: "sign-in" })}
-          onSignOut={signOut}
+          onSignOut={signOutIfSafe}
           onConnect={() => setOpened({ kind: "connect" })}
         />
         <main data-loaded={loaded}>
@@ -180,9 +181,6 @@ export function Page({ session, settings }: PageProps) {
         <Dialog title="Sign in" kind="signing-in" onClose={close}>
           <SignInForm username={username} onSignIn={signIn} onCancel={close} />
         </Dialog>
-      )}
-      {opened?.kind === "sign-out" && (
-        <SignOutDialog onSignOut={() => void actions.attempt(() => session.signOut())} onClose={close} />
       )}
       {opened?.kind === "editor" && (
         <ItemEditor
