@@ -29,8 +29,8 @@ export const command = defineCommand(
       "STORE is a SQLite file. Its items become the store, without the log beside it. The files as they were are kept under another name. Every client learns that this is another history.",
     example: "accept todoitems.db",
   },
-  async (args, environment) => {
-    const store = storeOf(args, environment, args.positionals[0]);
+  async (args) => {
+    const store = storeOf(args, args.positionals[0]);
     if (store.engine !== "sqlite") throw new UsageError("accept works on SQLite files.");
     const { path } = store;
     requireFile(path);

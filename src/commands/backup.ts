@@ -26,9 +26,9 @@ export const command = defineCommand(
       "Without FILE, the name is made from the date and the time. If FILE is -, the backup is written to standard output. A backup is a store: restore takes it, and so does serve --store sqlite:FILE.",
     example: "backup monday.db",
   },
-  async (args, environment) => {
+  async (args) => {
     const [file = `todoitems-${timeStamp(new Date())}.db`] = args.positionals;
-    const store = storeOf(args, environment);
+    const store = storeOf(args);
     if (file === "-" && args.has("json"))
       throw new UsageError("--json needs a FILE, because without one the backup itself is printed.");
     const summary = file === "-" ? await toOutput(store) : await toFile(store, followLink(file), args.has("force"));

@@ -16,8 +16,8 @@ export const command = defineCommand(
       "STORE is a file, such as a backup, or what --store takes. A service may be running on it. Exit codes: 0 the store is sound, 1 it is damaged, 3 it cannot be opened.",
     example: "check monday.db",
   },
-  async (args, environment) => {
-    const store = storeOf(args, environment, args.positionals[0]);
+  async (args) => {
+    const store = storeOf(args, args.positionals[0]);
     const { items, findings } = await checkStore(store);
     const isSound = findings.length === 0;
     const verdict = isSound ? "The store is sound." : damagedAdvice();

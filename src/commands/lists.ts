@@ -3,7 +3,6 @@
 
 import { readResponse } from "../client/errors.ts";
 import type { TodoClient } from "../client/todo-client.ts";
-import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { type Arguments, type Command, defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
@@ -33,8 +32,8 @@ export const command: Command = defineCommand(
     const isOfStore = action === "remove" || args.has("store");
     const idle = isOfStore ? connectionFlags.find(({ name }) => args.has(name)) : undefined;
     if (idle) throw new UsageError(`--${idle.name} is for a service, but this is about a store: leave it out.`);
-    if (action === "remove") await remove(args, environment, owner, name);
-    else if (args.has("store")) await show(args, environment);
+    if (action === "remove") await remove(args, owner, name);
+    else if (args.has("store")) await show(args);
     else await showNames(await connect(args, environment), args);
   },
 );
@@ -50,21 +49,16 @@ async function showNames({ requester }: TodoClient<string>, args: Arguments): Pr
 }
 
 /** Neither owners nor names contain a tab. */
-async function show(args: Arguments, environment: Environment): Promise<void> {
-  const lists = await listsOf(storeOf(args, environment));
+async function show(args: Arguments): Promise<void> {
+  const lists = await listsOf(storeOf(args));
   if (args.has("json")) return printLine(JSON.stringify(lists));
   for (const { owner, name, items, bytes } of lists)
     await printLine([owner || "(nobody)", name || rootName, items, bytes].join("\t"));
 }
 
-async function remove(
-  args: Arguments,
-  environment: Environment,
-  owner: string | undefined,
-  name: string | undefined,
-): Promise<void> {
+async function remove(args: Arguments, owner: string | undefined, name: string | undefined): Promise<void> {
   if (!owner) throw new UsageError("Missing argument: USER");
-  const store = storeOf(args, environment);
+  const store = storeOf(args);
   const removed = await removeLists(store, owner, name === rootName ? "" : name);
   if (removed.lists === 0)
     throw new CommandError(

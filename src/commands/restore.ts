@@ -30,9 +30,9 @@ export const command = defineCommand(
       "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
     example: "restore monday.db --force",
   },
-  async (args, environment) => {
+  async (args) => {
     const file = followLink(args.positionals[0] ?? "");
-    const store = storeOf(args, environment);
+    const store = storeOf(args);
     const force = args.has("force");
     requireFile(file);
     if (store.engine === "sqlite") {

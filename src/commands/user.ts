@@ -20,9 +20,9 @@ export const command = defineCommand(
     notes: "add asks for the password, or reads it from standard input. If the user exists, add changes the password.",
     example: "user add ann --users users.txt",
   },
-  async (args, environment) => {
+  async (args) => {
     const [action, name] = args.positionals;
-    const path = args.text("users") ?? environment["TODOITEMS_USERS"];
+    const path = args.setting("users");
     if ((name === undefined) !== (action === "list"))
       throw new UsageError(action === "list" ? "list takes no name." : "Missing argument: NAME");
     if (!path) throw new UsageError("Missing: --users FILE (or TODOITEMS_USERS)");

@@ -1,7 +1,7 @@
 // The description of a command: its name, its arguments and its flags. The parser, the help texts and the manual page
 // all use this description.
 
-import type { Environment } from "../../terminal/environment.ts";
+import { type Environment, variableOf } from "../../terminal/environment.ts";
 import { type FlagShape, parseFlags } from "../../terminal/flags.ts";
 import { asTyped } from "../../terminal/program-name.ts";
 import { closest } from "../../terminal/suggestion.ts";
@@ -34,6 +34,8 @@ export interface Arguments {
   readonly positionals: readonly string[];
   /** The value of a flag. If the flag was repeated, the last value. Undefined if the flag was not given. */
   text(flag: string): string | undefined;
+  /** The value of a flag, or of its environment variable. An empty variable counts as not set. */
+  setting(flag: string): string | undefined;
   /** All values of a flag that may be repeated. */
   texts(flag: string): readonly string[];
   has(flag: string): boolean;
@@ -47,11 +49,15 @@ export function defineCommand(
   return {
     ...description,
     run: async (args, environment, commands) =>
-      (await run(parseArguments(description, args), environment, commands)) ?? 0,
+      (await run(parseArguments(description, args, environment), environment, commands)) ?? 0,
   };
 }
 
-function parseArguments({ flags, parameters }: Omit<Command, "run">, args: readonly string[]): Arguments {
+function parseArguments(
+  { flags, parameters }: Omit<Command, "run">,
+  args: readonly string[],
+  environment: Environment,
+): Arguments {
   const { values, positionals, problems } = parseFlags(flags, args);
   const texts = (flag: string) => values.get(flag) ?? [];
   const wrong = flags.flatMap(({ name, placeholder }) =>
@@ -62,7 +68,9 @@ function parseArguments({ flags, parameters }: Omit<Command, "run">, args: reado
   );
   const all = [...problems, ...wrong, ...wrongPositionals(parameters, positionals)];
   if (all.length > 0) throw new UsageError(all.join("\n"));
-  return { positionals, texts, text: (flag) => texts(flag).at(-1), has: (flag) => values.has(flag) };
+  const text = (flag: string) => texts(flag).at(-1);
+  const setting = (flag: string) => text(flag) ?? (environment[variableOf(flag)] || undefined);
+  return { positionals, texts, text, setting, has: (flag) => values.has(flag) };
 }
 
 function wrongPositionals(parameters: string, positionals: readonly string[]): string[] {

@@ -8,7 +8,7 @@ import { jsonText } from "../../client/codecs.ts";
 import { TodoClient } from "../../client/todo-client.ts";
 import { dataFolder } from "../../credentials/data-folder.ts";
 import { isNotKept } from "../../items/token.ts";
-import { type Environment, variableOf } from "../../terminal/environment.ts";
+import type { Environment } from "../../terminal/environment.ts";
 import { type Arguments, type Command, defineCommand } from "../command-line/command.ts";
 import { UsageError } from "../command-line/errors.ts";
 import { notKept } from "../command-line/failure.ts";
@@ -32,20 +32,19 @@ export function defineClientCommand(
 
 /** A client that handles items as text, so that they are shown and stored exactly as they are. */
 export async function connect(args: Arguments, environment: Environment): Promise<TodoClient<string>> {
-  const read = (flag: string) => args.text(flag) ?? (environment[variableOf(flag)] || undefined);
-  const server = parseServer(read("server") ?? "http://127.0.0.1:5000/");
-  const form = read("form") ?? "b";
+  const server = parseServer(args.setting("server") ?? "http://127.0.0.1:5000/");
+  const form = args.setting("form") ?? "b";
   if (form !== "a" && form !== "b") throw new UsageError(`The form ${form} does not exist. Use a or b.`);
-  const username = read("user");
+  const username = args.setting("user");
   const credentials =
-    username === undefined ? undefined : await credentialsOf(username, read("password-file"), environment);
+    username === undefined ? undefined : await credentialsOf(username, args.setting("password-file"), environment);
   const token = environment["TODOITEMS_TOKEN"];
   const signIn = token && !credentials ? { token: () => token } : { credentials };
   if ((token || credentials) && server.protocol === "http:" && !isOnThisMachine(server))
     remark(
       `warning: The ${credentials ? "password" : "token"} is sent to ${server.host} unencrypted. Use an https address if there is one.`,
     );
-  const tls = await trustedAuthorities(server, read("ca"), environment);
+  const tls = await trustedAuthorities(server, args.setting("ca"), environment);
   const send = async (url: string, init: RequestInit) => {
     const timer = setTimeout(() => remark(`${server} does not respond yet. Still waiting …`), patienceMs);
     try {

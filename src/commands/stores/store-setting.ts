@@ -10,7 +10,7 @@ import { openSqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { withAdvice } from "../../serve/advice.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
-import { type Environment, variableOf } from "../../terminal/environment.ts";
+import { variableOf } from "../../terminal/environment.ts";
 import type { Arguments, Flag } from "../command-line/command.ts";
 import { UsageError } from "../command-line/errors.ts";
 import { followLink } from "../files/target-file.ts";
@@ -27,15 +27,13 @@ export const storeFlag: Flag = {
 };
 
 /** The store that the first argument or --store names. `named` may also be the path of a file. */
-export function storeOf(args: Arguments, environment: Environment, named?: string): KeptStore {
+export function storeOf(args: Arguments, named?: string): KeptStore {
   if (named !== undefined && args.has(setting.flag))
     throw new UsageError(`There are two stores, ${named} and the one of --store. Name one.`);
   const isAddress = named !== undefined && /^(?:sqlite|memory|postgres|postgresql):/.test(named);
   const text = named === undefined || isAddress ? named : `sqlite:${named}`;
   try {
-    const store = setting.parse(
-      text ?? args.text(setting.flag) ?? (environment[variableOf(setting.flag)] || setting.default),
-    );
+    const store = setting.parse(text ?? args.setting(setting.flag) ?? setting.default);
     if (store.engine === "sqlite") return { ...store, path: followLink(store.path) };
     if (store.engine === "postgres") return store;
   } catch (error) {
