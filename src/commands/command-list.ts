@@ -41,8 +41,13 @@ const otherNames: Readonly<Record<string, string>> = {
 
 export const commandNames = Object.keys(modules);
 
+/** The name of the command for which somebody types this word. */
+export function commandName(word: string): string {
+  return Object.hasOwn(otherNames, word) ? (otherNames[word] ?? word) : word;
+}
+
 export async function findCommand(word: string): Promise<Command | undefined> {
-  const name = Object.hasOwn(otherNames, word) ? (otherNames[word] ?? word) : word;
+  const name = commandName(word);
   return Object.hasOwn(modules, name) ? (await modules[name]?.())?.command : undefined;
 }
 

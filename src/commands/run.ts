@@ -7,7 +7,7 @@ import { unknownCommand } from "./command-line/command.ts";
 import { UsageError } from "./command-line/errors.ts";
 import { describeFailure } from "./command-line/failure.ts";
 import { remark, remarkError } from "./command-line/output.ts";
-import { allCommands, commandNames, findCommand } from "./command-list.ts";
+import { allCommands, commandName, commandNames, findCommand } from "./command-list.ts";
 
 /** Resolves to the exit code. */
 export async function runCommand(words: readonly string[], environment: Environment): Promise<number> {
@@ -37,5 +37,5 @@ async function run([name = "serve", ...args]: readonly string[], environment: En
   const flags = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
   if (flags.includes("--version")) return run(["version"], environment);
   if (flags.includes("--help") || flags.includes("-h")) return run(["help", command.name], environment);
-  return command.run(args, environment, allCommands);
+  return command.run(command.name === "help" ? args.map(commandName) : args, environment, allCommands);
 }

@@ -20,7 +20,8 @@ export interface ParsedFlags {
   readonly problems: readonly string[];
 }
 
-export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]): ParsedFlags {
+/** `hasArguments`: words that are not flags have a meaning, too. */
+export function parseFlags(shapes: readonly FlagShape[], args: readonly string[], hasArguments = false): ParsedFlags {
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
   const problems = new Set<string>();
@@ -44,7 +45,7 @@ export function parseFlags(shapes: readonly FlagShape[], args: readonly string[]
     const isAttached = !word.startsWith("--") && word.length > 2;
     if (isAttached || !shape) {
       unknownAt = token.index;
-      problems.add(unknownFlag(isAttached ? word : rawName, shapes));
+      problems.add(unknownFlag(isAttached ? word : rawName, shapes, hasArguments));
     } else if (shape.placeholder !== "" && (value === undefined || (!inlineValue && isFlag(value, shapes))))
       problems.add(`${rawName}: needs a value, as in ${rawName} ${shape.placeholder}`);
     else values.set(name, [...(values.get(name) ?? []), value ?? "on"]);
@@ -57,9 +58,9 @@ function isFlag(word: string, shapes: readonly FlagShape[]): boolean {
   return word.startsWith("--") || shapes.some(({ short }) => short !== undefined && word === `-${short}`);
 }
 
-function unknownFlag(word: string, shapes: readonly FlagShape[]): string {
+function unknownFlag(word: string, shapes: readonly FlagShape[], hasArguments: boolean): string {
   // Compare the names without their dashes, because the dashes would make short names look alike.
   const meant = closest(word.replace(/^-+/, ""), [...shapes.map(({ name }) => name), "help", "version"]);
-  const advice = meant === undefined ? "if it is an argument, put -- before it" : `did you mean --${meant}?`;
-  return `${word}: there is no such flag; ${advice}`;
+  const advice = hasArguments ? "; if it is an argument, put -- before it" : "";
+  return `${word}: there is no such flag${meant === undefined ? advice : `; did you mean --${meant}?`}`;
 }

@@ -236,10 +236,11 @@ describe("a hostile or foreign server", () => {
   ] as const)
     test(`${what} is told apart from a service`, async () => {
       respond = given;
-      expect(await commandLine.run(["list", "--server", url])).toMatchObject({
-        exitCode,
-        stderr: expect.stringContaining(message),
-      });
+      for (const command of ["list", "lists"])
+        expect(await commandLine.run([command, "--server", url])).toMatchObject({
+          exitCode,
+          stderr: expect.stringContaining(message),
+        });
     });
 });
 

@@ -40,6 +40,7 @@ test("help lists every command, and explains a single one with all its flags", a
     ["help", "list"],
     ["ls", "--help"],
     ["list", "--open", "-h"],
+    ["help", "ls"],
   ]) {
     const help = await runHere(words);
     expect(help.exitCode).toBe(0);
@@ -62,6 +63,8 @@ describe("a mistake is a usage error, and says what was meant", () => {
     [["list", "-open"], "-open: there is no such flag; did you mean --open?"],
     [["add", "-nsoon", "x"], "-nsoon: there is no such flag"],
     [["add", "-5", "degrees"], "-5: there is no such flag; if it is an argument, put -- before it"],
+    [["list", "--format", "csv"], "--format: there is no such flag\n"],
+    [["--frobnicate"], "--frobnicate: there is no such flag\n"],
     [["list", "--search"], "--search: needs a value, as in --search TEXT"],
     [["list", "--search", "--open"], "--search: needs a value"],
     [["list", "--open=yes"], "--open: takes no value"],

@@ -17,4 +17,11 @@ for (const [typed, meant] of Object.entries({
 
 test("nothing is suggested for a word that resembles none", () => {
   for (const typed of ["", "x", "frobnicate", "--nothing", "dad"]) expect(closest(typed, words)).toBeUndefined();
+  for (const [typed, other] of [
+    ["demo", "done"],
+    ["file", "field"],
+    ["format", "form"],
+    ["verbose", "version"],
+  ] as const)
+    expect(closest(typed, [other])).toBeUndefined();
 });

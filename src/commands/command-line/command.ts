@@ -58,7 +58,7 @@ function parseArguments(
   args: readonly string[],
   environment: Environment,
 ): Arguments {
-  const { values, positionals, problems } = parseFlags(flags, args);
+  const { values, positionals, problems } = parseFlags(flags, args, parameters !== "");
   const texts = (flag: string) => values.get(flag) ?? [];
   const wrong = flags.flatMap(({ name, placeholder }) =>
     texts(name).flatMap((value) => {

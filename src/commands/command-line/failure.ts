@@ -75,8 +75,9 @@ function explain(error: TodoClientError): string {
       return `${server} has one list. To have more, start it with --lists many or --lists user.`;
     if (code === "RouteNotFound" && /\/lists(?:\/|$)/i.test(error.url))
       return `${server} has no such list. It has more than one if it was started with --lists many or user. The name of a list has up to 64 letters, digits, hyphens, underscores and dots.`;
-    if (status === 404 && !error.url.endsWith("/"))
-      return `There is no item with the ID ${error.url.split("/").at(-1)}. ${asTyped("list")} shows the items.`;
+    const [, id] = /\/api\/todoitems\/([^/]+)$/.exec(error.url) ?? [];
+    if (status === 404 && id !== undefined)
+      return `There is no item with the ID ${id}. ${asTyped("list")} shows the items.`;
     if (status === 412)
       return `Somebody else changed the item in the meantime, so your change was not stored. Try again.`;
     if (status === 409) return `An item with this ID exists already. Choose another ID, or change that item with edit.`;
