@@ -16,7 +16,7 @@ const shareKept = 0.9;
 
 export class ListsInMemory {
   readonly #memoryMax: number;
-  readonly #withWrites: () => ReadonlySet<TodoCollection>;
+  readonly #withWrites: () => ReadonlySet<ListKey>;
   /** The list that was used last is last. */
   readonly #entries = new Map<ListKey, Entry>();
   #usedLast: TodoCollection | undefined;
@@ -28,7 +28,7 @@ export class ListsInMemory {
    * `memoryMax` is about how many bytes they may take. Undefined if every list stays in memory. `withWrites` returns the
    * lists that a write waits for, or is being committed to.
    */
-  constructor(memoryMax: number | undefined, withWrites: () => ReadonlySet<TodoCollection>) {
+  constructor(memoryMax: number | undefined, withWrites: () => ReadonlySet<ListKey>) {
     this.#memoryMax = memoryMax ?? Number.POSITIVE_INFINITY;
     this.#withWrites = withWrites;
   }
@@ -77,7 +77,7 @@ export class ListsInMemory {
   /** Drops lists that nobody needs, and those that were used longest ago, if there is too little memory. */
   #tidy(): void {
     const withWrites = this.#withWrites();
-    const isIdle = (list: TodoCollection) => list.isIdle && !withWrites.has(list);
+    const isIdle = (list: TodoCollection) => list.isIdle && !withWrites.has(list.key);
     for (const entry of this.#useless) {
       if (isUseless(entry.list) && !isIdle(entry.list)) continue;
       if (isUseless(entry.list)) this.#drop(entry);

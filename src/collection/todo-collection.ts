@@ -39,7 +39,7 @@ export interface ListHost {
   doubt(): void;
   readonly load: Engine["load"];
   emptyList(): ItemList;
-  write(write: AddressedWrite<TodoCollection>): Promise<DecidedOutcome>;
+  write(write: AddressedWrite): Promise<DecidedOutcome>;
   readonly lists: Pick<ListsInMemory, "noteUse" | "noteSize">;
 }
 

@@ -50,7 +50,7 @@ export interface StoreOptions extends Partial<StoreNotices> {
   readonly onCommit?: (ms: number, writeCount: number) => void;
 }
 
-type Writes = () => readonly AddressedWrite<TodoCollection>[];
+type Writes = () => readonly AddressedWrite[];
 
 const defaultWriteQueueMax = 10_000;
 /** If the store turns out to have another history this many times during one commit, the commit fails. */
@@ -66,7 +66,7 @@ export class TodoStore implements ListHost, FollowedStore {
   readonly #fieldNames: FieldNames;
   readonly #onStoreError: (error: StoreError) => void;
   readonly #freshness: Freshness;
-  readonly #queue: WriteQueue<AddressedWrite<TodoCollection>>;
+  readonly #queue: WriteQueue;
   readonly #names: NamesInUse;
   #state: StoreState;
   #isClosed = false;
@@ -232,13 +232,14 @@ export class TodoStore implements ListHost, FollowedStore {
     return new ItemList(this.#fieldNames, this.limits);
   }
 
-  write(write: AddressedWrite<TodoCollection>): Promise<DecidedOutcome> {
+  write(write: AddressedWrite): Promise<DecidedOutcome> {
     return this.#queue.add(write);
   }
 
   take({ state, lists }: News): void {
     for (const { list, changes } of lists) this.lists.get(list)?.take(changes);
-    this.#advance(state);
+    // Always a new object, so that whoever compares it notices that the lists may have changed.
+    this.#state = state.clock > this.#state.clock ? state : { ...this.#state };
   }
 
   restart(state: StoreState): void {
@@ -248,11 +249,6 @@ export class TodoStore implements ListHost, FollowedStore {
     for (const list of this.lists) list.restart();
   }
 
-  /** Always makes a new object, so that whoever compares it notices that the lists may have changed. */
-  #advance(state: StoreState): void {
-    this.#state = state.clock > this.#state.clock ? state : { ...this.#state };
-  }
-
   /**
    * Decides the writes. Makes the result durable first, and then visible to readers. If other processes commit first,
    * the engine has the writes decided again. `writes` is called for each decision. So it can react to changes by others,
@@ -260,7 +256,7 @@ export class TodoStore implements ListHost, FollowedStore {
    */
   async #commit(writes: Writes): Promise<readonly DecidedOutcome[]> {
     for (let attempt = 1; attempt <= commitAttemptsMax; attempt++) {
-      let plan = planWrites<TodoCollection>([], this.#state, this.room);
+      let plan = planWrites([], this.#state, this.room);
       const decide = (missed: News | undefined) => {
         if (missed) this.take(missed);
         plan = this.#plan(writes());
@@ -278,13 +274,13 @@ export class TodoStore implements ListHost, FollowedStore {
         if (!(error instanceof StaleListError)) throw error;
       }
       this.doubt();
-      for (const target of new Set(writes().map(({ target }) => target))) await target.refresh();
+      for (const key of new Set(writes().map(({ target }) => target.key))) await this.list(key).refresh();
     }
     throw new StoreError("the store was replaced again and again during one commit");
   }
 
-  #plan(writes: ReturnType<Writes>): WritePlan<TodoCollection> {
-    if (writes.some(({ target }) => !target.isCurrent)) throw new StaleListError();
+  #plan(writes: ReturnType<Writes>): WritePlan {
+    if (writes.some(({ target }) => !this.list(target.key).isCurrent)) throw new StaleListError();
     return planWrites(writes, this.#state, this.room);
   }
 
@@ -292,15 +288,12 @@ export class TodoStore implements ListHost, FollowedStore {
    * Applies a stored plan to the lists. Returns false, and applies nothing, if the store has got another history in the
    * meantime, to which the plan's changes do not belong.
    */
-  #show({ decidedOn, lists, state }: WritePlan<TodoCollection>): boolean {
+  #show({ decidedOn, lists, state }: WritePlan): boolean {
     if (decidedOn.epoch !== this.#state.epoch) return false;
-    for (const { target, changes, growth } of lists) {
-      target.take(changes);
-      this.#ownerBytes.note(target.key, growth);
-    }
-    this.lists.tidySoon();
-    if (lists.length > 0) this.#advance(state);
+    if (lists.length > 0) this.take({ state, lists });
+    for (const { list, growth } of lists) this.#ownerBytes.note(list, growth);
     this.#names.note(lists, decidedOn, state);
+    this.lists.tidySoon();
     return true;
   }
 }

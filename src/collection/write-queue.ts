@@ -4,16 +4,17 @@
 
 import { StoreError, WriteError } from "./engine.ts";
 import { type Limits, realLimits } from "./limits.ts";
+import type { ListKey } from "./list-key.ts";
 import type { AddressedWrite, DecidedOutcome } from "./write-rules.ts";
 
-export interface WriteQueueOptions<Queued extends AddressedWrite> {
+export interface WriteQueueOptions {
   /** At most this many writes may wait to become part of a batch. Any more are rejected as "queue-full". */
   readonly max: number;
   /**
    * Stores a batch and resolves to the outcome of each of its writes. `fill` returns the batch. Each call of `fill`
    * first adds the writes that have arrived since the last call, as long as the batch has room.
    */
-  readonly commit: (fill: () => readonly Queued[]) => Promise<readonly DecidedOutcome[]>;
+  readonly commit: (fill: () => readonly AddressedWrite[]) => Promise<readonly DecidedOutcome[]>;
   /** Called when a commit is stored, with the time that it took and the number of its writes. */
   readonly onCommit?: ((ms: number, writeCount: number) => void) | undefined;
   readonly limits?: Limits | undefined;
@@ -21,8 +22,8 @@ export interface WriteQueueOptions<Queued extends AddressedWrite> {
   readonly onStoreError: (error: StoreError) => void;
 }
 
-interface PendingWrite<Queued> {
-  readonly queued: Queued;
+interface PendingWrite {
+  readonly queued: AddressedWrite;
   readonly resolve: (outcome: DecidedOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -37,18 +38,18 @@ const timerMs = 1;
 /** A commit that has at least this share of the usual number of writes sets no timer to wait for the rest. */
 const mostOfThem = 0.9;
 
-export class WriteQueue<Queued extends AddressedWrite> {
-  readonly #options: WriteQueueOptions<Queued>;
-  readonly #queue: PendingWrite<Queued>[] = [];
+export class WriteQueue {
+  readonly #options: WriteQueueOptions;
+  readonly #queue: PendingWrite[] = [];
   /** The writes of the commit that is under way. */
-  #underWay: readonly PendingWrite<Queued>[] = [];
+  #underWay: readonly PendingWrite[] = [];
   #committing = false;
   /** How many writes recent commits usually had, and how long those commits took on average. */
   #usualBatch = 0;
   #commitMs = 0;
   #whenIdle: (() => void) | undefined;
 
-  constructor(options: WriteQueueOptions<Queued>) {
+  constructor(options: WriteQueueOptions) {
     this.#options = options;
   }
 
@@ -58,12 +59,12 @@ export class WriteQueue<Queued extends AddressedWrite> {
   }
 
   /** The lists that a write waits for, or is being committed to. */
-  get targets(): ReadonlySet<Queued["target"]> {
-    return new Set([...this.#underWay, ...this.#queue].map(({ queued }) => queued.target));
+  get targets(): ReadonlySet<ListKey> {
+    return new Set([...this.#underWay, ...this.#queue].map(({ queued }) => queued.target.key));
   }
 
   /** Resolves once the write is stored, or once it is clear that it changes nothing. Rejects with a `WriteError`. */
-  add(queued: Queued): Promise<DecidedOutcome> {
+  add(queued: AddressedWrite): Promise<DecidedOutcome> {
     if (this.#queue.length >= this.#options.max) {
       return Promise.reject(new WriteError("queue-full", "the write queue is full"));
     }
@@ -105,7 +106,7 @@ export class WriteQueue<Queued extends AddressedWrite> {
   }
 
   async #commitBatch(): Promise<void> {
-    const batch: PendingWrite<Queued>[] = [];
+    const batch: PendingWrite[] = [];
     this.#underWay = batch;
     let byteCount = 0;
     const { batchWrites, batchBytes } = this.#options.limits ?? realLimits;

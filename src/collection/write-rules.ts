@@ -43,17 +43,17 @@ export interface WriteTarget {
 }
 
 /** A write, and the list that it is about. */
-export interface AddressedWrite<Target extends WriteTarget = WriteTarget> {
-  readonly target: Target;
+export interface AddressedWrite {
+  readonly target: WriteTarget;
   readonly write: Write;
 }
 
 /** What a batch of writes will store, and how each of them ends. */
-export interface WritePlan<Target extends WriteTarget = WriteTarget> extends Plan {
+export interface WritePlan extends Plan {
   /** The state that the decisions are based on. */
   readonly decidedOn: StoreState;
   /** `growth` is by how many bytes the list grows. */
-  readonly lists: readonly (PlannedList & { readonly target: Target; readonly growth: number })[];
+  readonly lists: readonly (PlannedList & { readonly growth: number })[];
   /** One outcome for each write, in order. */
   readonly outcomes: readonly DecidedOutcome[];
 }
@@ -97,15 +97,11 @@ export function outcomeOf(write: Write, target: WriteTarget, room: Room): Decide
  * Decides a batch of writes, in order. Each write sees the effects of the earlier ones, although the lists themselves
  * do not change. Of several changes to one item, only the last is stored.
  */
-export function planWrites<Target extends WriteTarget>(
-  writes: readonly AddressedWrite<Target>[],
-  decidedOn: StoreState,
-  room: Room,
-): WritePlan<Target> {
-  const plans = new Map<Target, ListPlan<Target>>();
+export function planWrites(writes: readonly AddressedWrite[], decidedOn: StoreState, room: Room): WritePlan {
+  const plans = new Map<WriteTarget, ListPlan>();
   const inStore = { left: room.inStore };
   const ofOwners = new Map<string, BytesLeft>();
-  const planFor = (target: Target) => {
+  const planFor = (target: WriteTarget) => {
     const { owner } = partsOf(target.key);
     const ofOwner = ofOwners.get(owner) ?? { left: room.ofOwner(target.key) };
     ofOwners.set(owner, ofOwner);
@@ -128,8 +124,8 @@ export function planWrites<Target extends WriteTarget>(
 }
 
 /** What a batch of writes will do to one list. */
-class ListPlan<Target extends WriteTarget> {
-  readonly #target: Target;
+class ListPlan {
+  readonly #target: WriteTarget;
   readonly #inStore: BytesLeft;
   readonly #ofOwner: BytesLeft;
   readonly #latestById = new Map<string, PlannedChange>();
@@ -140,7 +136,7 @@ class ListPlan<Target extends WriteTarget> {
   /** By how many bytes the store grows, with a comma for each item. */
   byteGrowth = 0;
 
-  constructor(target: Target, inStore: BytesLeft, ofOwner: BytesLeft) {
+  constructor(target: WriteTarget, inStore: BytesLeft, ofOwner: BytesLeft) {
     this.#target = target;
     this.#inStore = inStore;
     this.#ofOwner = ofOwner;
@@ -202,11 +198,10 @@ class ListPlan<Target extends WriteTarget> {
     this.#ofOwner.left -= growth;
   }
 
-  planned(): WritePlan<Target>["lists"][number] {
+  planned(): WritePlan["lists"][number] {
     const { list, key } = this.#target;
     const hasItems = list.count + this.itemGrowth > 0;
     return {
-      target: this.#target,
       growth: this.byteGrowth,
       list: key,
       changes: [...this.changes.values()],

@@ -14,7 +14,7 @@ export const listBreaks: readonly Break[] = [
   {
     name: "a list is dropped while a write of it waits",
     file: "src/collection/lists-in-memory.ts",
-    text: "list.isIdle && !withWrites.has(list)",
+    text: "list.isIdle && !withWrites.has(list.key)",
     replacement: "list.isIdle",
     tests: [model("sqlite")],
   },

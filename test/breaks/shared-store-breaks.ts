@@ -162,7 +162,7 @@ export const sharedStoreBreaks: readonly Break[] = [
   {
     name: "a batch is decided on a list that has to be loaded again",
     file: "src/collection/todo-store.ts",
-    text: "if (writes.some(({ target }) => !target.isCurrent)) throw new StaleListError();",
+    text: "if (writes.some(({ target }) => !this.list(target.key).isCurrent)) throw new StaleListError();",
     replacement: "",
     isQuick: true,
     tests: [{ file: "test/collection/todo-store.test.ts", title: "decides no write before that" }],

@@ -18,10 +18,10 @@ const outcomes = (writes: readonly AddressedWrite[]): DecidedOutcome[] =>
 class ObservedQueue {
   readonly commits: number[] = [];
   readonly failures: string[] = [];
-  readonly queue: WriteQueue<AddressedWrite>;
+  readonly queue: WriteQueue;
   onCommit: (fill: () => readonly AddressedWrite[]) => Promise<void> = async () => {};
 
-  constructor(options: Partial<WriteQueueOptions<AddressedWrite>> = {}) {
+  constructor(options: Partial<WriteQueueOptions> = {}) {
     this.queue = new WriteQueue({
       max: 10_000,
       commit: async (fill) => {
