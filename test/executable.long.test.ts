@@ -59,13 +59,12 @@ async function statusAndType(path: string): Promise<string> {
 
 test("an executable serves the page, the reference, all their assets and the API's description", async () => {
   const service = await serve("--store", "memory:");
-  const assets = new Set<string>();
+  const assets = new Set(["/favicon.ico"]);
   for (const path of ["/", "/docs", "/manifest.webmanifest"]) {
     const text = await (await service.fetch(path)).text();
     for (const [asset] of text.matchAll(/assets\/[\w.-]+/g)) assets.add(`/${asset}`);
   }
   expect([...assets].map((path) => path.replace(/-[0-9a-f]{16}\./, ".")).sort()).toEqual([
-    "/assets/icon-192.png",
     "/assets/icon-512.png",
     "/assets/icon.svg",
     "/assets/reference-script.js",
@@ -73,6 +72,7 @@ test("an executable serves the page, the reference, all their assets and the API
     "/assets/samples.js",
     "/assets/script.js",
     "/assets/style.css",
+    "/favicon.ico",
   ]);
   for (const path of assets) expect(await statusAndType(path)).toStartWith("200 ");
   expect(await statusAndType("/openapi.yaml")).toBe("200 application/yaml");

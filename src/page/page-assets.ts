@@ -45,14 +45,7 @@ export function assetFile({ name, extension }: Pick<PageAsset, "name" | "extensi
 }
 
 export function pageAssets(): Promise<PageAsset[]> {
-  return Promise.all(sources.map(({ name }) => pageAsset(name)));
-}
-
-export async function pageAsset(name: string): Promise<PageAsset> {
-  const found = sources.find((source) => source.name === name);
-  if (!found) throw new Error(`the page has no asset ${name}`);
-  const { source, ...asset } = found;
-  return { ...asset, bytes: await make(source, asset) };
+  return Promise.all(sources.map(async ({ source, ...asset }) => ({ ...asset, bytes: await make(source, asset) })));
 }
 
 function make(source: string, asset: Omit<PageAsset, "bytes">): Promise<Uint8Array<ArrayBuffer>> {

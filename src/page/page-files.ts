@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { iconSizes, pageAsset, pageAssets } from "./page-assets.ts";
+import { iconSizes, pageAssets } from "./page-assets.ts";
 import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
 import { authorityPath, manifestPath, type PageSettings, referencePath, workerPath } from "./page-settings.ts";
 
@@ -16,7 +16,16 @@ export interface PageFile {
   readonly immutable: boolean;
 }
 
-const documents: readonly string[] = ["/", `/${referencePath}`, `/${manifestPath}`, `/${workerPath}`];
+/**
+ * Assets that always have the same address: browsers ask for the favicon beside any JSON, and a service worker controls
+ * what is below its address.
+ */
+const fixedPaths: ReadonlyMap<string, string> = new Map([
+  [`icon-${iconSizes[0]}`, "favicon.ico"],
+  ["service-worker", workerPath],
+]);
+
+const named = ["", referencePath, manifestPath, ...fixedPaths.values()].map((path) => `/${path}`);
 
 /** The page of a named list is served with or without a slash at the end of its address. */
 const roots = ["", "../", "../../"];
@@ -34,7 +43,6 @@ export interface PageOptions {
 export class PageFiles {
   readonly #options: PageOptions;
   #made: Promise<ReadonlyMap<string, PageFile>> | undefined;
-  #favicon: Promise<PageFile> | undefined;
   #authorityPath: Promise<string> | undefined;
 
   constructor(options: PageOptions) {
@@ -45,12 +53,8 @@ export class PageFiles {
   async find(path: string, pageDepth?: number): Promise<PageFile | undefined> {
     const { authorityFile } = this.#options;
     if (path === `/${authorityPath}` && authorityFile) return this.#authority(authorityFile);
-    if (path === "/favicon.ico") {
-      this.#favicon ??= favicon();
-      return this.#favicon;
-    }
     const key = pageDepth === undefined ? path : `/${"../".repeat(pageDepth)}`;
-    if (pageDepth === undefined && !documents.includes(path) && !path.startsWith("/assets/")) return undefined;
+    if (pageDepth === undefined && !named.includes(path) && !path.startsWith("/assets/")) return undefined;
     this.#made ??= this.#make();
     return (await this.#made).get(key);
   }
@@ -64,14 +68,13 @@ export class PageFiles {
 
   async #make(): Promise<ReadonlyMap<string, PageFile>> {
     const assets = await pageAssets();
-    const paths = new Map(
-      assets.map(({ name, extension, bytes }) => [name, `assets/${name}-${hash(bytes)}.${extension}`] as const),
-    );
+    const paths = new Map<string, string>();
     const files = new Map<string, PageFile>();
-    for (const { name, mediaType, bytes } of assets) {
-      // A service worker always has the same address, and controls what is below it.
-      const isWorker = name === "service-worker";
-      files.set(`/${isWorker ? workerPath : paths.get(name)}`, { mediaType, bytes, immutable: !isWorker });
+    for (const { name, extension, mediaType, bytes } of assets) {
+      const fixedPath = fixedPaths.get(name);
+      const path = fixedPath ?? `assets/${name}-${hash(bytes)}.${extension}`;
+      paths.set(name, path);
+      files.set(`/${path}`, { mediaType, bytes, immutable: fixedPath === undefined });
     }
     const pathOf = (name: string) => paths.get(name) ?? "";
     const text = (mediaType: string, content: string): PageFile => ({
@@ -86,12 +89,6 @@ export class PageFiles {
     files.set(`/${referencePath}`, text("text/html; charset=utf-8", referenceHtml(pathOf)));
     return files;
   }
-}
-
-/** Browsers ask for this icon beside any JSON. It is made alone, because most of them never open the page. */
-async function favicon(): Promise<PageFile> {
-  const { mediaType, bytes } = await pageAsset(`icon-${iconSizes[0]}`);
-  return { mediaType, bytes, immutable: false };
 }
 
 /** Lets browsers install the page like an app. */

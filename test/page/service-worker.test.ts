@@ -27,7 +27,7 @@ const kept = (page: PageDriver) =>
 const workers = (page: PageDriver) =>
   page.evaluate<number>("navigator.serviceWorker.getRegistrations().then((found) => found.length)");
 
-const assets = ["icon-192.png", "icon.svg", "samples.js", "script.js", "style.css"].map((name) => `/assets/${name}`);
+const assets = ["icon.svg", "samples.js", "script.js", "style.css"].map((name) => `/assets/${name}`);
 
 async function untilReady(page: PageDriver): Promise<void> {
   await eventually(async () => expect(await kept(page)).toEqual(["/", ...assets, "/lists/a", "/lists/a/"]));
