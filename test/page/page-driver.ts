@@ -14,7 +14,7 @@ export interface SeenItem {
 interface Screen {
   readonly width: number;
   readonly height: number;
-  /** A phone has no scroll bars that take room. */
+  /** A phone has no scroll bars that take room, and a finger for a pointer. */
   readonly isPhone?: boolean;
   readonly colours?: "light" | "dark";
   /** The width and the height of each CSS pixel, in pixels of the screen. */
@@ -60,6 +60,7 @@ export class PageDriver {
   async show({ width, height, isPhone = false, colours = "light", scale = 1 }: Screen): Promise<void> {
     const size = { width, height, mobile: isPhone, deviceScaleFactor: scale };
     await this.view.cdp("Emulation.setDeviceMetricsOverride", size);
+    await this.view.cdp("Emulation.setTouchEmulationEnabled", { enabled: isPhone });
     await this.view.cdp("Emulation.setEmulatedMedia", {
       features: [
         { name: "prefers-color-scheme", value: colours },

@@ -226,11 +226,12 @@ test("in the editor a field can be added, with a date picker for a date, and rem
   expect(await pages.list()).toContain('"Price":1.50,"Done":false,"Due":"2027-03-01"}');
 });
 
-test("on a small phone, the editor shows a long name in lines, and the place to add a field where it is opened", async () => {
+test("on a small phone, the editor opens without a keyboard, shows a long name in lines, and the place to add a field where it is opened", async () => {
   const fields = Array.from({ length: 6 }, (_, count) => `"Field ${count}":"text"`).join();
   const page = await openWith(named(ids.one, "W".repeat(300), fields));
   await page.show({ width: 320, height: 568, isPhone: true });
   await page.clickItem("W".repeat(300), "text");
+  await page.until("document.activeElement.ariaLabel === 'Close'");
   const rightOf = (selector: string) =>
     page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().right`);
   expect(await rightOf("[data-field=Name]")).toBeLessThan(320);
