@@ -29,7 +29,7 @@ export class ItemActions {
   readonly #list: OfflineList<string>;
   readonly #fieldNames: FieldNames;
   readonly #notify: Notify;
-  /** Takes back what the user has done last. */
+  /** Takes back what the user has done last, if that is a deletion or a tick. */
   #takeBack: (() => void) | undefined;
 
   constructor(list: OfflineList<string>, fieldNames: FieldNames, notify: Notify) {
@@ -75,17 +75,12 @@ export class ItemActions {
     if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
   }
 
-  /** Takes back the last deletion or tick, once, also if its message is gone. */
-  readonly undo = (): void => {
-    const takeBack = this.#takeBack;
-    if (!takeBack) return;
-    this.#takeBack = undefined;
-    this.#notify(() => undefined);
-    takeBack();
-  };
+  /** Takes back what the user has done last, once, also if its message is gone. Of other edits, nothing is taken back. */
+  readonly undo = (): void => this.#takeBack?.();
 
   /** Shows a message if an action fails. Returns whether it succeeded. */
   async attempt(action: () => Promise<unknown>): Promise<boolean> {
+    this.#takeBack = undefined;
     try {
       await action();
       return true;
@@ -118,8 +113,13 @@ export class ItemActions {
   }
 
   #undoing(takeBack: () => void): Action {
-    this.#takeBack = takeBack;
-    return { label: "Undo", run: this.undo };
+    const run = () => {
+      this.#takeBack = undefined;
+      this.#notify(() => undefined);
+      takeBack();
+    };
+    this.#takeBack = run;
+    return { label: "Undo", run };
   }
 }
 

@@ -109,6 +109,25 @@ test("a tick keeps the kind of the done mark and every other character, and can 
   await eventually(async () => expect(await service.list()).toBe(`[${json(0)}]`));
 });
 
+test("the undo key takes back the last action only, and the message of an earlier one still can", async () => {
+  const { service, actions, listed, untilShown, notice } = await open();
+  for (const json of [named(ids.one, "One"), named(ids.two, "Two")]) await service.create(json);
+  await untilShown("One", "Two");
+  await actions.remove(listed("One"));
+  await actions.save(ids.two, new Map([["Name", { typed: "Zwei", kind: "text" }]]), named(ids.two, "Two"));
+  actions.undo();
+  expect(notice()?.text).toBe("Deleted “One”");
+  await untilShown("Zwei");
+  notice()?.action?.run();
+  await untilShown("Zwei", "One");
+  actions.undo();
+  expect(notice()).toBeUndefined();
+  await actions.remove(listed("Zwei"));
+  actions.undo();
+  actions.undo();
+  await untilShown("One", "Zwei");
+});
+
 test("saving keeps what somebody else has written into other fields, and adds a deleted item again", async () => {
   const { service, actions, listed, untilShown, untilSent } = await open();
   await service.create(named(ids.one, "One"));
