@@ -44,7 +44,7 @@ export function formFields(item: string, edits: FormEdits = new Map()): FormFiel
   const known = (["name", "notes", "done"] as const).map((field) => knownField(object, field));
   const shown = new Set(known.map(({ name }) => name));
   const others = [...object.toMap()].filter(([name]) => !shown.has(name) && !isIdName(name));
-  const fields = [...known, ...others.map(([name, json]) => formField(name, json, kindOf(json)))];
+  const fields = [...known, ...others.map(([name, json]) => formField(name, json, kindOf(name, json)))];
   const added = [...edits].filter(([name]) => !fields.some((field) => field.name === name));
   return [...fields, ...added.map(([name, { kind }]) => formField(name, undefined, kind))];
 }
@@ -102,7 +102,7 @@ function knownField(object: ObjectText, field: KnownField): FormField {
   const member = knownMember(object, field);
   const name = member ? object.name(member) : missingNames(object)[field];
   const json = member && object.value(member);
-  const kind = kindOf(json);
+  const kind = kindOf(name, json);
   if (field === "done") return formField(name, json, json === undefined || isMark(json) ? "tick" : kind);
   return formField(name, json, field === "notes" && kind === "text" ? "lines" : kind);
 }
@@ -114,12 +114,16 @@ function formField(name: string, json: string | undefined, kind: FieldKind): For
 /** A day, as HTML's date field has it. The time of midnight, which some apps add, is kept and not shown. */
 const dayPattern = /^(\d{4}-\d\d-\d\d)(T00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
-function kindOf(json = "null"): FieldKind {
+/** The words in the names of fields that have a day, so that one without a day has the input for it. */
+const dayName = /\b(date|day|due|deadline)\b/i;
+
+function kindOf(name: string, json = "null"): FieldKind {
   if (json === "true" || json === "false") return "tick";
   if (/^[-\d]/.test(json)) return "number";
   if (/^[[{]/.test(json)) return "json";
   const text = textOf(json);
-  if (dayPattern.test(text) && !Number.isNaN(Date.parse(text))) return "date";
+  const isDay = text === "" ? dayName.test(labelOf(name)) : dayPattern.test(text) && !Number.isNaN(Date.parse(text));
+  if (isDay) return "date";
   return text.includes("\n") || text.length > 60 ? "lines" : "text";
 }
 

@@ -41,6 +41,17 @@ test("text of several lines and long text get room, and a text that only looks l
   ]);
 });
 
+test("a field whose name tells of a day keeps its date picker when it has none", () => {
+  const kinds = formFields('{"Name":"a","dueDate":"","Day":null,"deadline":"tomorrow","updated":"","Shop":""}');
+  expect(kinds.slice(3).map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+    "dueDate date",
+    "Day date",
+    "deadline text",
+    "updated text",
+    "Shop text",
+  ]);
+});
+
 test("an edit changes its field and not one character of the others", () => {
   expect(save({ Name: "Oat milk", Rate: "1.50" })).toEqual({ json: item.replace("Milk", "Oat milk") });
   expect(save({ Rate: " 1.75000 " })).toEqual({ json: item.replace("1.50", "1.75000") });
