@@ -1,6 +1,6 @@
 // Leads to another list, or to a new one. A list has an address of its own, and exists while it has an item.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { listTitle, pageOf } from "./addresses.ts";
 import { Dialog } from "./dialog.tsx";
 import type { Session } from "./session.ts";
@@ -14,6 +14,7 @@ interface ListsDialogProps {
 const shownMax = 100;
 
 export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
+  const ruleId = useId();
   const [names, setNames] = useState<readonly string[]>();
   const [isAway, setIsAway] = useState(false);
   const [typed, setTyped] = useState("");
@@ -42,7 +43,7 @@ export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
               value={typed}
               onInput={({ currentTarget: { value } }) => setTyped(value)}
               pattern="(?!(a|A)(p|P)(i|I)$)[A-Za-z0-9][A-Za-z0-9._\-]{0,63}"
-              title="1 to 64 letters, digits, dots, hyphens or underscores; the first is a letter or a digit"
+              aria-describedby={ruleId}
               required
               autocapitalize="none"
               autocomplete="off"
@@ -53,10 +54,12 @@ export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
             </button>
           </span>
         </label>
+        <p id={ruleId} class="hint">
+          Up to 64 letters, digits, dots, hyphens and underscores, with a letter or a digit first. A new list is stored
+          with its first item.
+        </p>
         <p class="hint" role="status">
-          {isAway
-            ? "The names cannot be loaded, because the service cannot be reached."
-            : "A new list is stored with its first item."}
+          {isAway && "The names cannot be loaded, because the service cannot be reached."}
         </p>
       </form>
       <ul class="links">
