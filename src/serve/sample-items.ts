@@ -9,8 +9,8 @@ export const sampleItems = JSON.stringify([
   },
   {
     ID: "b94afb54-a1cb-4313-8af3-b7511551b33b",
-    Name: "Change this item",
-    Notes: "A demonstration accepts every change and keeps none",
+    Name: "Send a change of this item",
+    Notes: "A demonstration checks and answers every request, and keeps no change",
     Done: false,
   },
   {
