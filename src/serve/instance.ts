@@ -1,34 +1,25 @@
 // One instance of the service. This file connects the settings, the engine, the store, the app and the sockets.
 // Why: docs/decisions/0074-draining.md
 
-import { type Engine, StoreError } from "../collection/engine.ts";
+import { StoreError } from "../collection/engine.ts";
 import type { Limits } from "../collection/limits.ts";
-import { type StoreOptions, TodoStore } from "../collection/todo-store.ts";
-import { ProviderKeys } from "../credentials/provider-keys.ts";
-import { TokenVerifier } from "../credentials/token-verifier.ts";
-import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
-import { MemoryEngine } from "../engines/memory-engine.ts";
-import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
+import type { TodoStore } from "../collection/todo-store.ts";
+import { readSomeUsers } from "../credentials/users-file.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
-import { Access } from "../http/access.ts";
 import { App } from "../http/app.ts";
-import { BasicAuth } from "../http/basic-auth.ts";
-import { BearerAuth } from "../http/bearer-auth.ts";
 import { Cors } from "../http/cors.ts";
-import { type Log, withoutRepeats } from "../http/log.ts";
+import type { Log } from "../http/log.ts";
 import { InstanceMetrics } from "../http/metrics/instance-metrics.ts";
-import { RateLimiter } from "../http/rate-limiter.ts";
 import type { Site } from "../http/site.ts";
 import { PageFiles } from "../page/page-files.ts";
 import type { Environment } from "../terminal/environment.ts";
 import type { RunningServer } from "../wire/listen.ts";
-import { withAdvice } from "./advice.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
-import { watchFiles } from "./file-watch.ts";
 import { giveUp } from "./give-up.ts";
+import type { InstanceContext } from "./instance-context.ts";
 import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
-import { refusalOf, refusalOfFound } from "./offered-lists.ts";
-import { readSeed } from "./seed.ts";
+import { openAccess } from "./open-access.ts";
+import { closeMsMax, openStore } from "./open-store.ts";
 import { connectionLimits, type Listener, startServers } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -38,12 +29,6 @@ const largeStoreItems = 100_000;
  * connection after a minute of silence.
  */
 const heartbeatMsMax = 15_000;
-const usersWatchMs = 1_000;
-/**
- * If requests were cut off at shutdown, the store may take this long to close. After this time, the process ends
- * anyway.
- */
-const closeMsMax = 2_000;
 
 export interface RunningService {
   readonly listeners: readonly Listener[];
@@ -64,17 +49,15 @@ export async function startInstance(
   limits: Limits,
 ): Promise<RunningService> {
   const metrics = new InstanceMetrics();
+  const context: InstanceContext = { settings, environment, log, limits, metrics };
   // If the users cannot be read, the start is refused. So read them before a new store is made.
   if (settings.auth !== "off" && settings.users !== undefined) readSomeUsers(settings.users);
   const doubt = Promise.withResolvers<string>();
-  const store = await openStore(settings, limits, metrics, log, doubt.resolve).catch((error: unknown): never => {
-    const advised = settings.store.engine === "sqlite" ? withAdvice(error, settings.store.path) : undefined;
-    throw advised === undefined ? error : new StoreError(advised, { cause: error });
-  });
+  const store = await openStore(context, doubt.resolve);
   // Reading a large store leaves garbage. Collect it now, not in the middle of a request.
   if (store.state.itemCount > largeStoreItems) Bun.gc(true);
   const listening = Promise.withResolvers<readonly Listener[]>();
-  const app = openApp(store, settings, limits, environment, metrics, log, listening.promise);
+  const app = openApp(store, context, listening.promise);
   const connections = connectionLimits(settings);
   const counts = settings.metricsPort !== undefined;
   if (counts) metrics.measureLag();
@@ -104,7 +87,7 @@ export async function startInstance(
       app.announceStop();
       for (const server of servers) server.drain();
       await Bun.sleep(delaySeconds * 1_000);
-      return stop(store, app, servers, settings, log, givenUp);
+      return stop(store, app, servers, context, givenUp);
     },
   };
 }
@@ -113,8 +96,7 @@ async function stop(
   store: TodoStore,
   app: App,
   servers: readonly RunningServer[],
-  { shutdownGraceSeconds }: Settings,
-  log: Log,
+  { settings: { shutdownGraceSeconds }, log }: InstanceContext,
   givenUp: Promise<never>,
 ): Promise<number> {
   const cutCount = await stopAnswering(app, servers, shutdownGraceSeconds * 1_000);
@@ -155,96 +137,14 @@ async function failAfter(ms: number): Promise<never> {
   throw new StoreError(`it has not finished a write within ${ms / 1_000} s`);
 }
 
-async function openStore(
-  settings: Settings,
-  limits: Limits,
-  metrics: InstanceMetrics,
-  log: Log,
-  onDoubt: (finding: string) => void,
-): Promise<TodoStore> {
-  const seed = readSeed(settings);
-  const engine = await openEngine(settings, limits, seed !== undefined, log, onDoubt);
-  const refusal = await refusalOf(engine, settings.lists);
-  if (refusal !== undefined) {
-    await engine.close();
-    throw cannotBeUsed(refusal);
-  }
-  const store = await TodoStore.open(engine, {
-    ...settings,
-    listMemoryMax: settings.lists === "one" ? undefined : settings.listMemoryMax,
-    limits,
-    readOnly: settings.readOnly || settings.demo,
-    onCommit: (ms, writeCount) => metrics.addCommit(ms, writeCount),
-    ...storeLog(metrics, log),
-  });
-  if (seed && !(await store.seed(seed))) {
-    const file = settings.seed === undefined ? "" : ` ${settings.seed}`;
-    log("info", `The store already has items, so the seed${file} was not used`);
-  }
-  return store;
-}
-
-function cannotBeUsed(refusal: string): StoreError {
-  return new StoreError(`the store cannot be used: ${refusal}`);
-}
-
-async function openEngine(
-  settings: Settings,
-  limits: Limits,
-  seeding: boolean,
-  log: Log,
-  onDoubt: (finding: string) => void,
-): Promise<Engine> {
-  const { store, demo } = settings;
-  const readOnly = settings.readOnly && !seeding;
-  if (demo || store.engine === "memory") return new MemoryEngine(limits);
-  if (store.engine === "postgres") {
-    // Most instances do not use PostgreSQL, and start sooner without this code.
-    const { PostgresEngine } = await import("../engines/postgres/postgres-engine.ts");
-    return PostgresEngine.open(store, { readOnly, limits, onOtherHistory: (message) => log("warn", message) });
-  }
-  const logOnce = withoutRepeats(log);
-  return SqliteEngine.open(store.path, {
-    readOnly,
-    limits,
-    // A service that is being replaced may still be stopping.
-    lockWaitMs: (settings.shutdownDelaySeconds + settings.shutdownGraceSeconds) * 1_000 + closeMsMax,
-    onFound(found) {
-      const refusal = refusalOfFound(found, settings.lists);
-      if (refusal !== undefined) throw cannotBeUsed(refusal);
-    },
-    onWarning: (message) => logOnce("warn", message),
-    onDoubt,
-  });
-}
-
-/** Counts and logs failures of the store, and logs when the store works again. */
-function storeLog(metrics: InstanceMetrics, log: Log): Pick<StoreOptions, "onStoreError" | "onStoreBack"> {
-  const logOnce = withoutRepeats(log);
-  return {
-    onStoreError({ message }) {
-      metrics.storeErrors++;
-      logOnce("error", `Requests were refused: ${message}`);
-    },
-    onStoreBack: () => logOnce("info", "The store responds again"),
-  };
-}
-
-function openApp(
-  store: TodoStore,
-  settings: Settings,
-  limits: Limits,
-  environment: Environment,
-  metrics: InstanceMetrics,
-  log: Log,
-  listening: Promise<readonly Listener[]>,
-): App {
+function openApp(store: TodoStore, context: InstanceContext, listening: Promise<readonly Listener[]>): App {
+  const { settings, limits, environment, log } = context;
   return new App(store, {
     // An option with the name of a setting has its value.
     ...settings,
     limits,
     hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
-    access: openAccess(settings, metrics, log),
+    access: openAccess(context),
     cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
@@ -291,48 +191,4 @@ function openPage(settings: Settings, environment: Environment, listening: Promi
     })),
     authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
   });
-}
-
-function openAccess(settings: Settings, metrics: InstanceMetrics, log: Log): Access {
-  const { auth: mode, users, rateLimitPerSecond, trustProxy } = settings;
-  const auth = mode === "off" || users === undefined ? undefined : openUsers(users, metrics, log);
-  const rate =
-    rateLimitPerSecond === undefined
-      ? undefined
-      : new RateLimiter({ burst: rateLimitPerSecond, perSecond: rateLimitPerSecond });
-  const tokens = openTokens(settings, metrics, log);
-  return new Access({ mode, auth, tokens, rate, trustProxy });
-}
-
-function openTokens(settings: Settings, metrics: InstanceMetrics, log: Log): BearerAuth | undefined {
-  const { tokenIssuer: issuer, tokenAudience: audience } = settings;
-  if (issuer === undefined || audience === undefined) return undefined;
-  const keys = new ProviderKeys(issuer, {
-    onTrouble: (message) => log("error", `The keys of the identity provider cannot be fetched: ${message}`),
-    onWithdrawn: () => tokens.forgetAll(),
-  });
-  // Clients are not told why, so the log says it, once for each reason.
-  const logged = new Set<string>();
-  const tokens: BearerAuth = new BearerAuth(new TokenVerifier({ issuer, audience }, keys), {
-    onFailure({ part, message }) {
-      metrics.authenticationFailures++;
-      if (!logged.has(part)) log("warn", `A token was refused: ${message}`);
-      logged.add(part);
-    },
-  });
-  return tokens;
-}
-
-function openUsers(path: string, metrics: InstanceMetrics, log: Log): BasicAuth {
-  const auth = new BasicAuth(readSomeUsers(path), { onFailure: () => metrics.authenticationFailures++ });
-  watchFiles([path], usersWatchMs, () => {
-    try {
-      auth.replaceUsers(readUsers(path));
-      log("info", `${path}: the users were read again`);
-    } catch (error) {
-      if (!(error instanceof UsersFileError)) throw error;
-      log("error", `${error.message}. The old users stay in use`);
-    }
-  });
-  return auth;
 }
