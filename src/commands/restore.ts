@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import type { PostgresAddress } from "../engines/postgres/postgres-address.ts";
 import { replaceItems } from "../engines/postgres/postgres-replacement.ts";
-import type { ListedChange, Snapshot } from "../engines/snapshot.ts";
+import type { Snapshot } from "../engines/snapshot.ts";
 import { openSqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
@@ -14,7 +14,6 @@ import { checkSqlite } from "./stores/check-store.ts";
 import { type CopySummary, isSameFile, printSummary, readBack } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
-import { ItemHash } from "./transfer/item-hash.ts";
 
 export const command = defineCommand(
   {
@@ -55,27 +54,20 @@ export const command = defineCommand(
 
 /** Replaces the items in one transaction. So if this is interrupted, the store stays as it was. */
 async function toPostgres(backup: Snapshot, store: PostgresAddress, force: boolean): Promise<CopySummary> {
-  const written = new ItemHash();
-  let summary: CopySummary = { items: 0, hash: "" };
-  await replaceItems(store, {
-    mayReplace(itemCount) {
-      if (itemCount === 0 || force) return;
-      throw new CommandError(
-        `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
-      );
-    },
-    items: added(backup.items(), written),
-    async verify(found) {
-      summary = await readBack(found, written.count, String(written));
-    },
-  }).finally(() => backup.close());
-  return summary;
-}
-
-/** Adds each item to the hash on its way. */
-async function* added(items: AsyncIterable<ListedChange>, hash: ItemHash): AsyncGenerator<ListedChange> {
-  for await (const item of items) {
-    hash.add(item.json ?? "", item.list);
-    yield item;
+  try {
+    const summary = await readBack(backup.items(), backup.itemCount);
+    await replaceItems(store, {
+      mayReplace(itemCount) {
+        if (itemCount === 0 || force) return;
+        throw new CommandError(
+          `The store has ${countOf(itemCount)}. Make a backup of it first, then replace it with --force.`,
+        );
+      },
+      items: backup.items(),
+      verify: (found) => readBack(found, summary.items, summary.hash),
+    });
+    return summary;
+  } finally {
+    await backup.close();
   }
 }

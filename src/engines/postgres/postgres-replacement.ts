@@ -18,7 +18,7 @@ export interface Replacement {
   /** The new items, one list after the other. */
   readonly items: AsyncIterable<ListedChange>;
   /** Reads the new items back, before they are committed. Throws if they are wrong. */
-  readonly verify: (items: AsyncIterable<ListedChange>) => Promise<void>;
+  readonly verify: (items: AsyncIterable<ListedChange>) => Promise<unknown>;
   readonly limits?: Limits;
 }
 
