@@ -3,6 +3,7 @@
 
 import { writeSync } from "node:fs";
 import { isSystemError } from "../../files/system-reason.ts";
+import { outputError } from "../command-line/output.ts";
 
 export const standardOutput = 1;
 
@@ -14,7 +15,7 @@ export async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
     try {
       start += writeSync(file, bytes, start);
     } catch (error) {
-      if (!isSystemError(error) || error.code !== "EAGAIN") throw error;
+      if (!isSystemError(error) || error.code !== "EAGAIN") throw file === standardOutput ? outputError(error) : error;
       await Bun.sleep(retryMs);
     }
 }

@@ -2,7 +2,6 @@
 
 import { chmodSync, closeSync, fsyncSync, openSync } from "node:fs";
 import { makePrivateFile, modeLike } from "../../files/private-file.ts";
-import { outputError } from "../command-line/output.ts";
 import { writeTarget } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
 import { writeCsv } from "./csv.ts";
@@ -14,10 +13,7 @@ export async function writeItems(
   format: ItemFormat,
   path: string | undefined,
 ): Promise<void> {
-  if (path === undefined)
-    return writeTexts(standardOutput, items, format).catch((error: unknown) => {
-      throw outputError(error);
-    });
+  if (path === undefined) return writeTexts(standardOutput, items, format);
   return writeTarget(path, async (partial) => {
     makePrivateFile(partial);
     const file = openSync(partial, "w");
