@@ -1,27 +1,19 @@
 // Guesses which word was meant when somebody mistypes a command, a flag or a variable.
 
-/** How many letters a word has for each mistake in it. With more mistakes, it could as well be another word. */
-const lettersPerMistake = 3;
-
 /**
- * The candidate that was probably meant: it begins with the word, or with the same letter and differs by few mistakes.
- * Undefined if there is no such candidate.
+ * The candidate that was probably meant: it begins with the word, or with the same letter and differs by one mistake, or
+ * by two if both are long. Undefined if there is no such candidate.
  */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const typed = word.toLowerCase();
   if (typed.length < 2) return undefined;
-  const begun = candidates.find((candidate) => candidate.toLowerCase().startsWith(typed));
-  if (begun !== undefined) return begun;
-  for (let mistakes = 1; mistakes * lettersPerMistake <= typed.length; mistakes++) {
-    const near = candidates.find(
+  const alike = candidates.filter((candidate) => candidate.toLowerCase().startsWith(typed.slice(0, 1)));
+  const near = (mistakes: number, lettersMin: number) =>
+    alike.find(
       (candidate) =>
-        candidate.length >= mistakes * lettersPerMistake &&
-        candidate.toLowerCase().startsWith(typed.slice(0, 1)) &&
-        isMistyped(typed, candidate.toLowerCase(), mistakes),
+        Math.min(typed.length, candidate.length) >= lettersMin && isMistyped(typed, candidate.toLowerCase(), mistakes),
     );
-    if (near !== undefined) return near;
-  }
-  return undefined;
+  return alike.find((candidate) => candidate.toLowerCase().startsWith(typed)) ?? near(1, 3) ?? near(2, 6);
 }
 
 /** Whether so many mistakes are enough. A mistake is a letter too many, a missing or a wrong one, or two swapped ones. */
