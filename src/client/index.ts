@@ -23,7 +23,7 @@ export {
   TimeoutError,
   TodoClientError,
 } from "./errors.ts";
-export type { LiveConnection } from "./live/follower.ts";
-export type { ListStatus, LiveList, LiveListOptions, LiveListSnapshot } from "./live/live-list.ts";
-export type { WatchEvent, WatchedItem, WatchOptions, WatchState } from "./live/watch.ts";
+export type { LiveList, LiveListOptions, LiveListSnapshot } from "./live/live-list.ts";
+export type { ListStatus, LiveConnection, WatchState } from "./live/status.ts";
+export type { WatchEvent, WatchedItem, WatchOptions } from "./live/watch.ts";
 export { TodoClient } from "./todo-client.ts";

@@ -1,5 +1,6 @@
 // Everything that `todoitems-client/offline` and `todoitems/offline` export.
 
+export type { OfflineStatus } from "./live/status.ts";
 export { indexedDbStorage } from "./offline/indexed-db-storage.ts";
 export type { OfflineStorage } from "./offline/kept-list.ts";
 export type { OfflineListOptions } from "./offline/offline-engine.ts";
@@ -8,7 +9,6 @@ export type {
   Conflict,
   OfflineItem,
   OfflineSnapshot,
-  OfflineStatus,
   PendingEdit,
   Resolution,
 } from "./offline/offline-snapshot.ts";

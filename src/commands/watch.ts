@@ -2,7 +2,8 @@
 
 import { styleText } from "node:util";
 import { isTodoError } from "../client/errors.ts";
-import type { WatchEvent, WatchState } from "../client/live/watch.ts";
+import type { WatchState } from "../client/live/status.ts";
+import type { WatchEvent } from "../client/live/watch.ts";
 import { shorten } from "../terminal/text.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
 import { describeFailure } from "./command-line/failure.ts";

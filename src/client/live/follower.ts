@@ -4,32 +4,8 @@
 import { hasStatus } from "../errors.ts";
 import type { Requester } from "../requester.ts";
 import { unchanged } from "./mirror.ts";
-import { type ListChange, Source, type WatchOptions, type WatchState } from "./watch.ts";
-
-/** What is known about the connection. The kinds `live`, `polling` and `lost` come from `watch`. */
-export type LiveConnection =
-  | WatchState
-  /** Nothing is received, because nobody is subscribed or the page is hidden. */
-  | { readonly kind: "stopped" }
-  /**
-   * The connection is being made or checked: somebody has subscribed or called `reconnect`, the browser has said that it
-   * is offline or online, or a write of an `OfflineList` has failed or comes after a long silence.
-   */
-  | { readonly kind: "connecting" }
-  /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
-  | { readonly kind: "failed"; readonly error: unknown };
-
-/** A connection that is made. */
-type Connected = Extract<WatchState, { readonly readOnly: boolean }>;
-
-export interface ConnectionStatus {
-  /** While the connection is lost, the items stay as they were. */
-  readonly connection: LiveConnection;
-  /** True if the service stores no changes. */
-  readonly readOnly: boolean;
-  /** True if the server refuses the credentials, or wants some. Call `reconnect` when there are new ones. */
-  readonly needsCredentials: boolean;
-}
+import type { Connected, ConnectionStatus, LiveConnection } from "./status.ts";
+import { type ListChange, Source, type WatchOptions } from "./watch.ts";
 
 /** What a follower needs from its list. */
 interface Followed {
@@ -41,12 +17,6 @@ interface Followed {
   onHidden?(): void;
 }
 
-export const firstStatus: ConnectionStatus = {
-  connection: { kind: "stopped" },
-  readOnly: false,
-  needsCredentials: false,
-};
-
 /** How long a page may be hidden before it closes its feed: a browser has six connections to a host over HTTP/1.1. */
 const hiddenMsMax = 2_000;
 
@@ -54,7 +24,8 @@ export class Follower {
   readonly #requester: Requester<unknown>;
   readonly #options: Pick<WatchOptions, "pollMs">;
   readonly #list: Followed;
-  status = firstStatus;
+  #connection: LiveConnection = { kind: "stopped" };
+  #needsCredentials = false;
   /** What the last connection has said about the service. Undefined if that may no longer be true. */
   known: Connected | undefined;
   /** Ends the current connection, if there is one. */
@@ -71,16 +42,19 @@ export class Follower {
     this.#list = list;
   }
 
+  get status(): ConnectionStatus {
+    const [connection, needsCredentials] = [this.#connection, this.#needsCredentials];
+    return { connection, readOnly: this.known?.readOnly ?? false, needsCredentials };
+  }
+
   /** The connection, if it is made. Then it is known which store answers. */
   get connected(): Connected | undefined {
-    const { connection } = this.status;
-    return connection.kind === "live" || connection.kind === "polling" ? connection : undefined;
+    return "readOnly" in this.#connection ? this.#connection : undefined;
   }
 
   /** The service may be another one than it was. The next connection finds out. */
   doubt(): void {
     this.known = undefined;
-    this.status = unchanged(this.status, { ...this.status, readOnly: false });
   }
 
   /** How long the change feed has been silent. */
@@ -163,14 +137,10 @@ export class Follower {
   }
 
   #connectionIs(next: LiveConnection): void {
-    const connection = unchanged(this.status.connection, next);
-    const readOnly = "readOnly" in connection ? connection.readOnly : this.status.readOnly;
+    this.#connection = unchanged(this.#connection, next);
     // A connection that is being made has no answer yet, so what the last one said still holds.
-    const needsCredentials =
-      connection.kind === "connecting" || connection.kind === "stopped"
-        ? this.status.needsCredentials
-        : connection.kind === "failed" && hasStatus(connection.error, 401);
-    this.status = unchanged(this.status, { connection, readOnly, needsCredentials });
+    if (next.kind !== "connecting" && next.kind !== "stopped")
+      this.#needsCredentials = next.kind === "failed" && hasStatus(next.error, 401);
     this.known = this.connected ?? this.known;
     this.#list.onStatus();
   }

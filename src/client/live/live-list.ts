@@ -3,17 +3,13 @@
 // Why: docs/decisions/0075-the-client-alone.md
 
 import type { Requester } from "../requester.ts";
-import { type ConnectionStatus, Follower, firstStatus } from "./follower.ts";
+import { Follower } from "./follower.ts";
 import { Mirror, unchanged } from "./mirror.ts";
 import { Publisher } from "./publisher.ts";
+import { firstStatus, type ListStatus } from "./status.ts";
 import type { WatchedItem, WatchOptions } from "./watch.ts";
 
 export type LiveListOptions = Pick<WatchOptions, "pollMs">;
-
-export interface ListStatus extends ConnectionStatus {
-  /** False until there are items to show: from the server or, if the list is kept on the device, from there. */
-  readonly loaded: boolean;
-}
 
 /** The list at one moment. A snapshot never changes. If the list or its status changes, there is a new snapshot. */
 export interface LiveListSnapshot<Item> {
@@ -32,7 +28,7 @@ export class LiveList<Item> {
     () => this.#follower.follow(this.#publisher.hasSubscribers),
     () => this.#draw(),
   );
-  #snapshot: LiveListSnapshot<Item> = { items: [], status: { ...firstStatus, loaded: false } };
+  #snapshot: LiveListSnapshot<Item> = { items: [], status: firstStatus };
 
   constructor(requester: Requester<Item>, options: LiveListOptions) {
     const mirror = new Mirror(requester.parseListed);

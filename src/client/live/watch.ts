@@ -5,19 +5,12 @@ import { scanArray } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
 import { parseToken } from "../../items/token.ts";
 import type { RequestOptions, Stored } from "../client-options.ts";
-import {
-  hasStatus,
-  InvalidResponseError,
-  isPassing,
-  isTodoError,
-  NetworkError,
-  readResponse,
-  type TodoClientError,
-} from "../errors.ts";
+import { hasStatus, InvalidResponseError, isPassing, isTodoError, NetworkError, readResponse } from "../errors.ts";
 import { idOf } from "../item-text.ts";
 import type { Reply } from "../reply.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { pause } from "../time-limit.ts";
+import type { WatchState } from "./status.ts";
 
 /**
  * An item of the list. Its `id` is in lower case, because IDs that differ only in letter case are the same ID. On a server
@@ -58,17 +51,6 @@ export interface ListChange {
   /** Names the state of the list after these changes. Undefined if the server has no change feed. */
   readonly token: string | undefined;
 }
-
-export type WatchState =
-  /**
-   * `live`: connected to the change feed. `polling`: the changes are requested every `pollMs` or, if the server has no
-   * change feed, the list. Then there is no `epoch`. That is the name of the store's history: if it changes, the store
-   * was replaced by another one, or restored to an older state.
-   */
-  | { readonly kind: "live"; readonly readOnly: boolean; readonly epoch: string | undefined }
-  | { readonly kind: "polling"; readonly readOnly: boolean; readonly epoch: string | undefined }
-  /** The connection is lost; the next attempt is in `retryInMs`. */
-  | { readonly kind: "lost"; readonly error: TodoClientError; readonly retryInMs: number };
 
 export interface WatchOptions extends RequestOptions {
   /**

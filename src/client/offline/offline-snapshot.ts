@@ -3,9 +3,8 @@
 
 import type { ItemCodec } from "../codecs.ts";
 import { withEdits } from "../item-text.ts";
-import { firstStatus } from "../live/follower.ts";
-import type { ListStatus } from "../live/live-list.ts";
 import { type Entry, unchanged } from "../live/mirror.ts";
+import { firstStatus, type OfflineStatus } from "../live/status.ts";
 import { type Edit, type EditProblem, insisted, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
@@ -43,13 +42,6 @@ export interface PendingEdit<Item> {
   readonly conflict: Conflict<Item> | undefined;
 }
 
-export interface OfflineStatus extends ListStatus {
-  /** True if edits and the list survive a restart of the app, because this instance keeps them on the device. */
-  readonly kept: boolean;
-  /** Why something could not be read from or written to the device. Undefined once the device has everything. */
-  readonly storageError: unknown;
-}
-
 export interface OfflineSnapshot<Item> {
   readonly items: readonly OfflineItem<Item>[];
   readonly pending: readonly PendingEdit<Item>[];
@@ -59,7 +51,7 @@ export interface OfflineSnapshot<Item> {
 export const emptySnapshot: OfflineSnapshot<never> = {
   items: [],
   pending: [],
-  status: { ...firstStatus, loaded: false, kept: false, storageError: undefined },
+  status: { ...firstStatus, kept: false, storageError: undefined },
 };
 
 export class OfflineView<Item> {
