@@ -71,13 +71,13 @@ function explain(error: TodoClientError): string {
       return `${server} is read-only: it accepted this, but stored nothing. Start the service without --read-only and --demo, or ${otherAddress}`;
     if (status === 401)
       return `${hadCredentials ? `The name or the password is wrong for ${server}, or the token is not valid or has expired.` : `${server} needs a user name and a password, or a token.`} Give the name with --user NAME or TODOITEMS_USER. The password is asked for, or read from TODOITEMS_PASSWORD or --password-file FILE. If the service takes tokens, put one into TODOITEMS_TOKEN.`;
-    if (code === "RouteNotFound" && error.url.endsWith("/lists"))
+    const isOfLists = error.url.endsWith("/lists");
+    if (code === "RouteNotFound" && isOfLists)
       return `${server} has one list. To have more, start it with --lists many or --lists user.`;
     if (code === "RouteNotFound" && /\/lists(?:\/|$)/i.test(error.url))
       return `${server} has no such list. It has more than one if it was started with --lists many or user. The name of a list has up to 64 letters, digits, hyphens, underscores and dots.`;
-    const [, id] = /\/api\/todoitems\/([^/]+)$/.exec(error.url) ?? [];
-    if (status === 404 && id !== undefined)
-      return `There is no item with the ID ${id}. ${asTyped("list")} shows the items.`;
+    if (status === 404 && !isOfLists && !error.url.endsWith("/"))
+      return `There is no item with the ID ${error.url.split("/").at(-1)}. ${asTyped("list")} shows the items.`;
     if (status === 412)
       return `Somebody else changed the item in the meantime, so your change was not stored. Try again.`;
     if (status === 409) return `An item with this ID exists already. Choose another ID, or change that item with edit.`;
