@@ -75,6 +75,15 @@ export class ItemActions {
     if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
   }
 
+  resolve(id: string, choice: "mine" | "theirs"): Promise<boolean> {
+    return this.attempt(() => this.#list.resolve(id, choice));
+  }
+
+  /** Without an ID, discards all edits that the service does not have. */
+  discard(id?: string): Promise<boolean> {
+    return this.attempt(() => this.#list.discard(id));
+  }
+
   /** Takes back what the user has done last, once, also if its message is gone. Of other edits, nothing is taken back. */
   readonly undo = (): void => this.#takeBack?.();
 

@@ -5,14 +5,18 @@ import type { Conflict } from "../../client/offline.ts";
 import { differences } from "../differences.ts";
 import { quoted, viewItem } from "../item-view.ts";
 import { Dialog } from "./dialog.tsx";
+import { usePage } from "./page-context.ts";
 
-interface ConflictDialogProps {
-  readonly conflict: Conflict<string>;
-  readonly onResolve: (choice: "mine" | "theirs") => void;
-  readonly onClose: () => void;
-}
-
-export function ConflictDialog({ conflict, onResolve, onClose }: ConflictDialogProps) {
+export function ConflictDialog({ id }: { id: string }) {
+  const { snapshot, actions, open } = usePage();
+  const conflicts = snapshot.pending.filter((edit) => edit.conflict);
+  const conflict = conflicts.find((edit) => edit.id === id)?.conflict;
+  if (!conflict) return null;
+  const resolve = (choice: "mine" | "theirs") => {
+    const next = conflicts.find((edit) => edit.id !== id);
+    open(next && { kind: "conflict", id: next.id });
+    void actions.resolve(id, choice);
+  };
   const { base, mine, theirs } = conflict;
   const { title, text, keepMine, keepTheirs } = wording(conflict);
   const columns = [
@@ -22,7 +26,7 @@ export function ConflictDialog({ conflict, onResolve, onClose }: ConflictDialogP
   ].flatMap(({ heading, json }) => (json === undefined ? [] : [{ heading, json }]));
   const rows = differences(columns.map(({ json }) => json));
   return (
-    <Dialog title={title} kind="conflict" onClose={onClose}>
+    <Dialog title={title} kind="conflict">
       <p>{text}</p>
       {columns.length > 1 &&
         rows.map(({ label, values }) => (
@@ -39,10 +43,10 @@ export function ConflictDialog({ conflict, onResolve, onClose }: ConflictDialogP
           </section>
         ))}
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => onResolve("mine")} data-control="keep-mine">
+        <button type="button" class="primary" onClick={() => resolve("mine")} data-control="keep-mine">
           {keepMine}
         </button>
-        <button type="button" onClick={() => onResolve("theirs")} data-control="keep-theirs">
+        <button type="button" onClick={() => resolve("theirs")} data-control="keep-theirs">
           {keepTheirs}
         </button>
       </div>

@@ -4,26 +4,20 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CodeSample } from "../../description/code-samples.ts";
 import { apiDescriptionPath, authorityPath, type PageSettings, referencePath } from "../page-settings.ts";
-import type { ListAddress } from "./addresses.ts";
 import { CodeSamples } from "./code-samples.tsx";
 import { Copyable } from "./copyable.tsx";
 import { Dialog } from "./dialog.tsx";
-
-interface ConnectPanelProps {
-  readonly address: ListAddress;
-  readonly settings: PageSettings;
-  /** Undefined if nobody is signed in. */
-  readonly username: string | undefined;
-  readonly onClose: () => void;
-}
+import { usePage } from "./page-context.ts";
 
 const authorityFile = "todoitems-authority.crt";
 
-export function ConnectPanel({ address, settings, username, onClose }: ConnectPanelProps) {
+export function ConnectPanel() {
+  const { session, settings } = usePage();
+  const { address } = session;
   const list = address.items;
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
-    <Dialog title="Connect your app" kind="panel" onClose={onClose}>
+    <Dialog title="Connect your app" kind="panel">
       <h3>Address of the list</h3>
       {addresses(list, isHere, settings).map(({ label, address }) => (
         <Copyable key={label} label={label} text={address} />
@@ -44,7 +38,7 @@ export function ConnectPanel({ address, settings, username, onClose }: ConnectPa
         </p>
       )}
       <h3>Code</h3>
-      <Samples address={address} settings={settings} username={username} />
+      <Samples />
       {settings.hasAuthority && (
         <>
           <h3>HTTPS</h3>
@@ -102,14 +96,9 @@ function addresses(
   ];
 }
 
-interface SamplesProps {
-  readonly address: ListAddress;
-  readonly settings: PageSettings;
-  /** Undefined if nobody is signed in. */
-  readonly username: string | undefined;
-}
-
-function Samples({ address, settings, username = "NAME" }: SamplesProps) {
+function Samples() {
+  const { session, settings } = usePage();
+  const { address, username = "NAME" } = session;
   const [chosen, setChosen] = useState("curl");
   const [samples, setSamples] = useState<readonly CodeSample[] | "away">([]);
   useEffect(() => {

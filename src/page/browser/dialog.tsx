@@ -3,15 +3,22 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
 
 interface DialogProps {
   readonly title: string;
   readonly kind: string;
-  readonly onClose: () => void;
+  /** What else happens when the user closes the dialog. */
+  readonly onClose?: () => void;
   readonly children: ComponentChildren;
 }
 
 export function Dialog({ title, kind, onClose, children }: DialogProps) {
+  const { open } = usePage();
+  const close = () => {
+    open();
+    onClose?.();
+  };
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // A layout effect runs before the browser paints, so the next key that the user presses already goes to the dialog.
@@ -32,12 +39,12 @@ export function Dialog({ title, kind, onClose, children }: DialogProps) {
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        close();
       }}
     >
       <div class="title">
         <h2 id={titleId}>{title}</h2>
-        <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+        <button type="button" class="quiet" onClick={close} aria-label="Close">
           <Icon name="close" />
         </button>
       </div>

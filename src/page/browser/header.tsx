@@ -1,30 +1,38 @@
-// The top line: the title, which opens the lists if there are several, the state of the connection, and the buttons to sign in or out and to connect an app.
+// The top line: the title, which opens the lists if there are several, the state of the connection, and the buttons to
+// sign in or out and to connect an app.
 
-import type { Badge } from "../page-status.ts";
+import { badgeOf } from "../page-status.ts";
+import { listTitle } from "./addresses.ts";
 import { Icon, Mark } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
 
-interface HeaderProps {
-  readonly title: string;
-  readonly badge: Badge;
-  /** Undefined if nobody is signed in. */
-  readonly username: string | undefined;
-  readonly offersSignIn: boolean;
-  /** Undefined if the service has one list. */
-  readonly onLists: (() => void) | undefined;
-  readonly onSignIn: () => void;
-  readonly onSignOut: () => void;
-  readonly onConnect: () => void;
-}
-
-export function Header(props: HeaderProps) {
-  const { title, badge, username, offersSignIn, onLists, onSignIn, onSignOut, onConnect } = props;
+export function Header() {
+  const { session, settings, snapshot, isSignedOut, actions, notify, open } = usePage();
+  const { username } = session;
+  const { status } = snapshot;
+  const title = listTitle(session.address.name);
+  const badge = badgeOf(status);
+  const takesPasswords = settings.auth !== "off" && !settings.tokensOnly;
+  const signOut = () => void actions.attempt(() => session.signOut());
+  const signOutIfSafe = () =>
+    void actions.attempt(async () => {
+      if (!(await session.hasUnsentEdits())) return session.signOut();
+      const text = "If you sign out, the edits that the service does not have yet are deleted.";
+      return notify(() => ({ kind: "problem", text, action: { label: "Sign out anyway", run: signOut } }));
+    });
   return (
     <header>
       <div class="heading">
         <h1>
           <Mark />
-          {onLists ? (
-            <button type="button" class="quiet" onClick={onLists} title="Lists" data-control="lists">
+          {settings.hasLists ? (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => open({ kind: "lists" })}
+              title="Lists"
+              data-control="lists"
+            >
               <span class="one-line">{title}</span>
               <Icon name="down" />
             </button>
@@ -37,18 +45,18 @@ export function Header(props: HeaderProps) {
         </span>
       </div>
       {username !== undefined && (
-        <button type="button" class="quiet" onClick={onSignOut} data-control="sign-out">
+        <button type="button" class="quiet" onClick={signOutIfSafe} data-control="sign-out">
           <span>
             Sign out<span class="wide"> {username}</span>
           </span>
         </button>
       )}
-      {offersSignIn && (
-        <button type="button" class="quiet" onClick={onSignIn} data-control="sign-in">
+      {takesPasswords && username === undefined && !status.needsCredentials && !isSignedOut && (
+        <button type="button" class="quiet" onClick={() => open({ kind: "sign-in" })} data-control="sign-in">
           Sign in
         </button>
       )}
-      <button type="button" class="quiet" onClick={onConnect} data-control="connect">
+      <button type="button" class="quiet" onClick={() => open({ kind: "connect" })} data-control="connect">
         <span>
           Connect<span class="wide"> your app</span>
         </span>

@@ -3,38 +3,26 @@
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { EditProblem } from "../../client/offline.ts";
 import { meaningOf } from "../../items/known-fields.ts";
-import { type FieldEdit, type FormEdits, type FormField, formFields, isChanged, withFormEdits } from "../item-form.ts";
+import { type FieldEdit, type FormField, formFields, isChanged, withFormEdits } from "../item-form.ts";
 import { valueText } from "../item-view.ts";
 import { AddField } from "./add-field.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icons.tsx";
+import { type OpenedEditor, usePage } from "./page-context.ts";
 
-interface ItemEditorProps {
+export function ItemEditor({ opened }: { opened: OpenedEditor }) {
+  const { session, snapshot, readOnly, actions, notify, open, edit: openEditor } = usePage();
+  const { id } = opened;
   /** The item's text now. Undefined if somebody has deleted the item. */
-  readonly item: string | undefined;
-  /** The item's text when the user opened the editor. */
-  readonly opened: string;
-  /** What the user had typed when the editor was closed before. */
-  readonly draft: FormEdits;
+  const item = snapshot.items.find((one) => one.id === id)?.item;
   /** Why the service refused the last edit of the item. */
-  readonly problem: EditProblem | undefined;
-  readonly readOnly: boolean;
-  /** The address of the item as JSON. */
-  readonly address: string;
-  readonly onSave: (edits: FormEdits, seen: string) => void;
-  readonly onDiscard: () => void;
-  readonly onClose: (draft: FormEdits, isChanged: boolean) => void;
-}
-
-export function ItemEditor(props: ItemEditorProps) {
-  const { item, opened, problem, readOnly, onSave, onClose } = props;
-  const [edits, setEdits] = useState(props.draft);
+  const problem = snapshot.pending.find((one) => one.id === id)?.problem;
+  const [edits, setEdits] = useState(opened.draft);
   const [mistake, setMistake] = useState<{ readonly name: string; readonly problem: string }>();
   const form = useRef<HTMLFormElement>(null);
-  const seen = item ?? opened;
-  const before = new Map(formFields(opened).map(({ name, json }) => [name, json]));
+  const seen = item ?? opened.json;
+  const before = new Map(formFields(opened.json).map(({ name, json }) => [name, json]));
   const all = formFields(seen, edits);
   const fields = all.filter(({ name }) => !edits.has(name) || edits.get(name)?.typed !== undefined);
   const hasChanges = all.some((field) => isChanged(field, edits));
@@ -49,21 +37,31 @@ export function ItemEditor(props: ItemEditorProps) {
     setMistake(undefined);
   };
 
-  const cancel = () => onClose(edits, hasChanges);
+  const keepDraft = () => {
+    const action = { label: "Continue", run: () => openEditor(id, edits) };
+    if (hasChanges) notify(() => ({ kind: "done", id, text: "Your changes are not saved", action }));
+  };
+  const cancel = () => {
+    open();
+    keepDraft();
+  };
   const save = (event: Event) => {
     event.preventDefault();
     const result = withFormEdits(seen, edits);
-    if ("json" in result) return onSave(edits, seen);
-    setMistake(result);
-    focus(result.name);
-    return undefined;
+    if ("json" in result) {
+      open();
+      void actions.save(id, edits, seen);
+    } else {
+      setMistake(result);
+      focus(result.name);
+    }
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !readOnly) save(event);
   };
 
   return (
-    <Dialog title={readOnly ? "Item" : "Edit item"} kind="editor" onClose={cancel}>
+    <Dialog title={readOnly ? "Item" : "Edit item"} kind="editor" onClose={keepDraft}>
       <form ref={form} data-draft={hasChanges} onSubmit={save} onKeyDown={onKeyDown}>
         {item === undefined && (
           <p class="hint" role="status">
@@ -73,7 +71,13 @@ export function ItemEditor(props: ItemEditorProps) {
         {problem && (
           <p class="problem">
             Not saved: {problem.detail}{" "}
-            <button type="button" onClick={props.onDiscard}>
+            <button
+              type="button"
+              onClick={() => {
+                open();
+                void actions.discard(id);
+              }}
+            >
               Discard this change
             </button>
           </p>
@@ -114,7 +118,7 @@ export function ItemEditor(props: ItemEditorProps) {
             {readOnly ? "Close" : "Cancel"}
           </button>
           <span class="spring" />
-          <a href={props.address} target="_blank" rel="noreferrer">
+          <a href={`${session.address.items}${id}`} target="_blank" rel="noreferrer">
             JSON
           </a>
         </div>

@@ -1,36 +1,25 @@
 // One item: its checkbox, name, notes and facts, a mark if an edit of it waits for somebody, and the bin.
 
 import type { PendingEdit } from "../../client/offline.ts";
+import type { ItemActions } from "../item-actions.ts";
 import type { ShownItem } from "../list-view.ts";
 import { Icon } from "./icons.tsx";
-
-/** What a user can do to a row. The functions stay the same as long as the list does. */
-export interface RowActions {
-  readonly onDone: (item: ShownItem, done: boolean) => void;
-  readonly onEdit: (id: string) => void;
-  readonly onDelete: (item: ShownItem) => void;
-  readonly onDecide: (id: string) => void;
-}
 
 export interface ItemRowProps {
   readonly item: ShownItem;
   readonly state: PendingEdit<string>["state"] | undefined;
   readonly readOnly: boolean;
-  readonly actions: RowActions;
+  readonly actions: ItemActions;
+  readonly onEdit: (id: string) => void;
+  readonly onDecide: (id: string) => void;
 }
 
 /** More facts than this would hide the other items. */
 const factsMax = 6;
 
-export function ItemRow({ item, state, readOnly, actions }: ItemRowProps) {
+export function ItemRow({ item, state, readOnly, actions, onEdit, onDecide }: ItemRowProps) {
   const { name, notes, done, facts } = item.view;
   const title = name === "" ? "Item without a name" : name;
-  const onTextKey = (event: KeyboardEvent) => {
-    if (event.key !== " " || readOnly) return;
-    // Space ticks the item. Without this, it would press the button, which opens the editor.
-    event.preventDefault();
-    if (!event.repeat) actions.onDone(item, !done);
-  };
   return (
     <li class="row" data-id={item.id}>
       <input
@@ -38,17 +27,11 @@ export function ItemRow({ item, state, readOnly, actions }: ItemRowProps) {
         class="tick"
         checked={done}
         disabled={readOnly}
-        onChange={(event) => actions.onDone(item, event.currentTarget.checked)}
+        onChange={(event) => void actions.setDone(item, event.currentTarget.checked)}
         aria-label={`Done: ${title}`}
         data-control="tick"
       />
-      <button
-        type="button"
-        class="quiet text"
-        onClick={() => actions.onEdit(item.id)}
-        onKeyDown={onTextKey}
-        data-control="text"
-      >
+      <button type="button" class="quiet text" onClick={() => onEdit(item.id)} data-control="text">
         <span class="unseen">Edit </span>
         <span class="name" dir="auto">
           {title}
@@ -69,16 +52,15 @@ export function ItemRow({ item, state, readOnly, actions }: ItemRowProps) {
           </span>
         )}
       </button>
-      {state === "conflict" && (
-        <button type="button" class="attention" onClick={() => actions.onDecide(item.id)} data-control="conflict">
+      {(state === "conflict" || state === "refused") && (
+        <button
+          type="button"
+          class="attention"
+          onClick={() => (state === "conflict" ? onDecide : onEdit)(item.id)}
+          data-control={state}
+        >
           <Icon name="warning" />
-          Decide
-        </button>
-      )}
-      {state === "refused" && (
-        <button type="button" class="attention" onClick={() => actions.onEdit(item.id)} data-control="refused">
-          <Icon name="warning" />
-          Not saved
+          {state === "conflict" ? "Decide" : "Not saved"}
         </button>
       )}
       {(state === "waiting" || state === "held") && <span class="unsent">Not sent yet</span>}
@@ -86,7 +68,7 @@ export function ItemRow({ item, state, readOnly, actions }: ItemRowProps) {
         <button
           type="button"
           class="quiet bin"
-          onClick={() => actions.onDelete(item)}
+          onClick={() => void actions.remove(item)}
           aria-label={`Delete ${title}`}
           title="Delete"
           data-control="delete"

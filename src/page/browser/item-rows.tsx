@@ -5,17 +5,14 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PendingEdit } from "../../client/offline.ts";
 import type { ShownItem } from "../list-view.ts";
-import { ItemRow, type ItemRowProps, type RowActions } from "./item-row.tsx";
+import { ItemRow, type ItemRowProps } from "./item-row.tsx";
+import { usePage } from "./page-context.ts";
 
 interface ItemRowsProps {
   readonly items: readonly ShownItem[];
   readonly states: ReadonlyMap<string, PendingEdit<string>["state"]>;
-  readonly readOnly: boolean;
-  readonly actions: RowActions;
   /** An item that is drawn and scrolled to, because the user has just added it. */
   readonly addedId: string | undefined;
-  /** Deletes the done items among those that are shown. */
-  readonly onDeleteDone: (items: readonly ShownItem[]) => void;
 }
 
 /** Where the focus was when a key changed the list. */
@@ -27,7 +24,8 @@ interface Place {
 
 const drawnMax = 300;
 
-export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDone }: ItemRowsProps) {
+export function ItemRows({ items, states, addedId }: ItemRowsProps) {
+  const { readOnly, actions, edit, open } = usePage();
   const list = useRef<HTMLUListElement>(null);
   const [drawsAll, setDrawsAll] = useState(false);
   const drawn = drawsAll ? items : items.filter(({ id }, index) => index < drawnMax || id === addedId);
@@ -38,7 +36,17 @@ export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDo
     const state = states.get(item.id);
     const known = rows.get(item);
     if (known && known.props.state === state) return known;
-    const row = <ItemRow key={item.id} item={item} state={state} readOnly={readOnly} actions={actions} />;
+    const row = (
+      <ItemRow
+        key={item.id}
+        item={item}
+        state={state}
+        readOnly={readOnly}
+        actions={actions}
+        onEdit={(id) => edit(id)}
+        onDecide={(id) => open({ kind: "conflict", id })}
+      />
+    );
     rows.set(item, row as VNode<ItemRowProps>);
     return row;
   };
@@ -70,8 +78,11 @@ export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDo
     if (key === "Delete" || key === " " || (key === "Enter" && control === "delete"))
       place.current = { index, control, items };
     if (step !== undefined) focus(index + step, control);
-    else if (key === "Delete" && item && !readOnly) actions.onDelete(item);
-    if (step !== undefined || key === "Delete") event.preventDefault();
+    else if (key === "Delete" && item && !readOnly) void actions.remove(item);
+    // Space would press the button with the text, which opens the editor. It ticks the item instead.
+    const ticks = key === " " && control === "text" && item && !readOnly;
+    if (ticks && !event.repeat) void actions.setDone(item, !item.view.done);
+    if (step !== undefined || key === "Delete" || ticks) event.preventDefault();
   };
 
   return (
@@ -88,7 +99,7 @@ export function ItemRows({ items, states, readOnly, actions, addedId, onDeleteDo
         )}
         <span class="spring" />
         {done.length > 0 && !readOnly && (
-          <button type="button" class="quiet" onClick={() => onDeleteDone(done)} data-control="delete-done">
+          <button type="button" class="quiet" onClick={() => void actions.remove(...done)} data-control="delete-done">
             Delete {done.length.toLocaleString("en")} completed
           </button>
         )}

@@ -3,17 +3,12 @@
 import { useEffect, useId, useState } from "preact/hooks";
 import { listTitle, pageOf } from "./addresses.ts";
 import { Dialog } from "./dialog.tsx";
-import type { Session } from "./session.ts";
-
-interface ListsDialogProps {
-  readonly session: Session;
-  readonly root: string;
-  readonly onClose: () => void;
-}
+import { usePage } from "./page-context.ts";
 
 const shownMax = 100;
 
-export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
+export function ListsDialog() {
+  const { session, settings, open } = usePage();
   const ruleId = useId();
   const [names, setNames] = useState<readonly string[]>();
   const [isAway, setIsAway] = useState(false);
@@ -24,11 +19,11 @@ export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
   const all = ["", ...(names ?? []).filter((name) => name !== "")];
   const found = all.filter((name) => listTitle(name).toLowerCase().includes(typed.toLowerCase()));
   const goTo = (name: string) => {
-    onClose();
+    open();
     session.goTo(name);
   };
   return (
-    <Dialog title="Lists" kind="lists" onClose={onClose}>
+    <Dialog title="Lists" kind="lists">
       <form
         class="fields"
         onSubmit={(event) => {
@@ -66,7 +61,7 @@ export function ListsDialog({ session, root, onClose }: ListsDialogProps) {
         {found.slice(0, shownMax).map((name) => (
           <li key={name}>
             <a
-              href={pageOf(name, root)}
+              href={pageOf(name, settings.root)}
               class="one-line"
               aria-current={name === session.address.name ? "page" : undefined}
               onClick={(event) => {

@@ -1,19 +1,13 @@
 // Asks for a name and a password, and checks them.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Credentials } from "../../client/index.ts";
 import { CredentialFields } from "./credential-fields.tsx";
+import { usePage } from "./page-context.ts";
 
-interface SignInFormProps {
-  /** The user who is signed in, and whom the service no longer accepts. Undefined if nobody is. */
-  readonly username: string | undefined;
-  /** `stays`: also after a reload of this tab. Returns why the sign-in failed. */
-  readonly onSignIn: (credentials: Credentials, stays: boolean) => Promise<string | undefined>;
-  /** Undefined if the page can show nothing without a sign-in. */
-  readonly onCancel?: () => void;
-}
-
-export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
+export function SignInForm() {
+  const { session, open } = usePage();
+  /** Undefined unless somebody is signed in whom the service no longer accepts. */
+  const { username } = session;
   const [credentials, setCredentials] = useState({ username: username ?? "", password: "" });
   const [stays, setStays] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -27,7 +21,9 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
     event.preventDefault();
     if (isBusy) return;
     setIsBusy(true);
-    setProblem(await onSignIn(credentials, stays));
+    const found = await session.signIn(credentials, stays);
+    if (found === undefined) open();
+    setProblem(found);
     setCredentials({ ...credentials, password: "" });
     setIsBusy(false);
     focus("password");
@@ -65,11 +61,6 @@ export function SignInForm({ username, onSignIn, onCancel }: SignInFormProps) {
         <button type="submit" class="primary" aria-disabled={isBusy}>
           {isBusy ? "Signing in …" : "Sign in"}
         </button>
-        {onCancel && (
-          <button type="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
       </div>
     </form>
   );
