@@ -1,14 +1,14 @@
 // Decides whether a request is admitted. It checks the request's credentials, then how many requests the client's
 // address has sent lately.
 
-import type { HeaderFields, HttpRequest } from "../wire/message.ts";
+import type { HttpRequest } from "../wire/message.ts";
 import { addressKey } from "../wire/shared-limit.ts";
 import type { BasicAuth } from "./basic-auth.ts";
 import type { BearerAuth } from "./bearer-auth.ts";
 import { clientAddress } from "./client-address.ts";
 import { Problem } from "./problem.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
-import { hasEnded, type SignedIn } from "./signed-in.ts";
+import type { SignedIn } from "./signed-in.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
 /** Which operations need credentials. */
@@ -28,8 +28,6 @@ interface AccessOptions {
 
 export class Access {
   readonly #options: AccessOptions;
-  /** Who has sent these headers. Headers that were sent shortly before come as the same object. */
-  readonly #seen = new WeakMap<HeaderFields, SignedIn>();
 
   constructor(options: Partial<AccessOptions> = {}) {
     this.#options = { mode: "off", auth: undefined, tokens: undefined, rate: undefined, trustProxy: false, ...options };
@@ -53,17 +51,12 @@ export class Access {
   /** Like `admit`, but does not count the request. For a request that was admitted and had to wait. */
   checkCredentials(request: HttpRequest): SignedIn | undefined | Promise<SignedIn> {
     const { auth, tokens, mode } = this.#options;
-    const { headers } = request;
     if (mode === "off" || (mode === "writes" && request.method === "GET")) return undefined;
-    const seen = this.#seen.get(headers);
-    if (seen && !hasEnded(seen)) return seen;
-    const authorization = headers.get("authorization") ?? "";
+    const authorization = request.headers.get("authorization") ?? "";
     const isToken = tokens !== undefined && /^bearer(?: |$)/i.test(authorization);
     const signedIn = isToken ? tokens.check(authorization) : auth?.check(authorization, () => this.addressOf(request));
     if (signedIn instanceof Promise) return signedIn.then((user) => user ?? this.#refuse(isToken));
-    if (!signedIn) return this.#refuse(isToken);
-    this.#seen.set(headers, signedIn);
-    return signedIn;
+    return signedIn ?? this.#refuse(isToken);
   }
 
   /** Names the ways to sign in that this instance offers, but never what was wrong with a token. */

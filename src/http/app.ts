@@ -2,7 +2,7 @@
 // request asks for and checks that the client may use it. item-operations.ts carries out the operation.
 
 import { realLimits } from "../collection/limits.ts";
-import { listKey } from "../collection/list-key.ts";
+import { type ListKey, listKey } from "../collection/list-key.ts";
 import type { TodoStore } from "../collection/todo-store.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
@@ -26,7 +26,7 @@ import {
   type Route,
   type UrlForms,
 } from "./routes.ts";
-import type { SignedIn } from "./signed-in.ts";
+import { hasEnded, type SignedIn } from "./signed-in.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
 export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
@@ -52,6 +52,23 @@ const defaults: Omit<AppOptions, "log"> = {
   heartbeatMs: 15_000,
   limits: realLimits,
 };
+
+/** What a request asks for, if its head passed every check. Only the rate of requests is checked each time. */
+class Admitted {
+  readonly route: ListRoute;
+  readonly list: ListKey;
+  readonly #signedIn: SignedIn | undefined;
+
+  constructor(route: ListRoute, list: ListKey, signedIn: SignedIn | undefined) {
+    this.route = route;
+    this.list = list;
+    this.#signedIn = signedIn;
+  }
+
+  get hasEnded(): boolean {
+    return this.#signedIn !== undefined && hasEnded(this.#signedIn);
+  }
+}
 
 export class App implements Handler {
   readonly #store: TodoStore;
@@ -126,9 +143,16 @@ export class App implements Handler {
     return this.#failures.answer(error, request);
   }
 
+  #dispatch(request: HttpRequest): Answer | Promise<Answer> {
+    const { remembered } = request;
+    if (!(remembered instanceof Admitted) || remembered.hasEnded) return this.#admit(request);
+    this.#options.access.limitRate(request);
+    return this.#operate(request, remembered);
+  }
+
   // The first check that fails decides the answer. The checks run in this order: host name, route, method, credentials,
   // rate, body size, media type, body, existence of the item (404 or 409), condition, room in the store.
-  #dispatch(request: HttpRequest): Answer | Promise<Answer> {
+  #admit(request: HttpRequest): Answer | Promise<Answer> {
     this.#options.hosts?.check(request.headers.get("host"));
     const route = matchRoute(request.path, this.#options.lists);
     if (!route || route.resource === "page") return this.#file(request, route?.depth);
@@ -140,7 +164,10 @@ export class App implements Handler {
     const admitted = this.#options.access.admit(request);
     const operate = (signedIn: SignedIn | undefined) => {
       const owner = this.#ownerOf(signedIn);
-      return "list" in route ? this.#operate(request, route, owner) : this.#lists(request, owner);
+      if (!("list" in route)) return this.#lists(request, owner);
+      const admitted = new Admitted(route, listKey(route.list, owner), signedIn);
+      request.remembered = admitted;
+      return this.#operate(request, admitted);
     };
     return admitted instanceof Promise ? admitted.then(operate) : operate(admitted);
   }
@@ -177,8 +204,7 @@ export class App implements Handler {
     return this.#withoutBody(request, async () => siteAnswer(request, await names()));
   }
 
-  #operate(request: HttpRequest, route: ListRoute, owner: string): Answer | Promise<Answer> {
-    const list = listKey(route.list, owner);
+  #operate(request: HttpRequest, { route, list }: Admitted): Answer | Promise<Answer> {
     if (route.resource === "changes")
       return this.#withoutBody(request, () => this.changeFeed.answer(request, list, route.wanted));
     if (request.method === "GET") return this.#withoutBody(request, () => this.#items.get(request, route, list));

@@ -1,6 +1,7 @@
 // What a connection needs from its socket and from its server.
 
 import type { Clock } from "./clock.ts";
+import type { KnownHeads } from "./known-heads.ts";
 import type { SharedLimit } from "./shared-limit.ts";
 import type { UnsentBytes } from "./unsent-bytes.ts";
 
@@ -45,6 +46,7 @@ export interface Sender {
 export interface ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
+  readonly knownHeads: KnownHeads;
   /** True if the server is about to stop. Each answer then closes its connection. */
   readonly isDraining: boolean;
   /** Calls `drained` at the end of this turn of the event loop. */

@@ -10,9 +10,8 @@ import { InputBuffer } from "./input-buffer.ts";
 import { type Answer, cancelStream, type Handler, isStream } from "./message.ts";
 import { type Phase, phasesOfInput, timeLimitMs } from "./phase.ts";
 import { bodyTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
-import { RememberedHead } from "./remembered-head.ts";
 import { RequestBody, skippedBytesMax } from "./request-body.ts";
-import type { RequestHead } from "./request-head.ts";
+import { parseHead, type RequestHead } from "./request-head.ts";
 import { type Piece, SendQueue } from "./send-queue.ts";
 import type { SlowReader } from "./unsent-bytes.ts";
 
@@ -29,7 +28,6 @@ export class Connection implements Sender, SlowReader {
   readonly #host: ConnectionHost;
   readonly #input: InputBuffer;
   readonly #unsent: SendQueue;
-  readonly #lastHead = new RememberedHead();
   #phase: Phase;
   /** When the time limit of the phase began, by the server's clock. */
   #since: number;
@@ -78,8 +76,8 @@ export class Connection implements Sender, SlowReader {
     const phase = this.#phase;
     if (phase === "lingering" || phase === "closed") return;
     this.#isNew = false;
-    const known = phase === "idle" && this.#input.bytes === undefined ? this.#lastHead.recall(bytes) : undefined;
-    if (known) this.#begin(known);
+    const known = phase === "idle" && this.#input.bytes === undefined ? this.#host.knownHeads.find(bytes) : undefined;
+    if (known) this.#begin(known.head, known.remembered);
     else {
       this.#input.add(bytes);
       this.#proceed();
@@ -218,15 +216,15 @@ export class Connection implements Sender, SlowReader {
     this.#input.drop(end);
     let head: RequestHead;
     try {
-      head = this.#lastHead.parse(text);
+      head = parseHead(text);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#refuse(error);
       return false;
     }
-    const cameAlone = start === 0 && end === bytes.length && head.bodyLength === 0;
-    this.#lastHead.remember(cameAlone ? bytes : undefined);
-    this.#begin(head);
+    const cameAlone = end === bytes.length && head.bodyLength === 0;
+    const { remembered } = this.#begin(head);
+    if (remembered && cameAlone) this.#host.knownHeads.add({ bytes, head, remembered });
     return true;
   }
 
@@ -238,12 +236,12 @@ export class Connection implements Sender, SlowReader {
     else if (this.#phase === "idle" && text !== "") this.#enter("head");
   }
 
-  #begin(head: RequestHead): void {
+  #begin(head: RequestHead, remembered?: object): Exchange {
     const { clock, limits } = this.#host;
     const startedAt = this.#phase === "head" ? this.#since : clock.now;
     const body =
       head.bodyLength === 0 ? RequestBody.none : new RequestBody(head.bodyLength, limits.unfinishedBodies, this.peer);
-    const exchange = new Exchange(this, startedAt, head, body);
+    const exchange = new Exchange(this, startedAt, head, body, remembered);
     this.#exchange = exchange;
     this.#enter("answering");
     const answer = this.#handler.handle(exchange);
@@ -253,6 +251,7 @@ export class Connection implements Sender, SlowReader {
         this.#proceed();
       });
     else this.#answer(exchange, answer);
+    return exchange;
   }
 
   /** Answers a head that is malformed, too large or too slow, and closes the connection. */

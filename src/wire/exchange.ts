@@ -33,6 +33,7 @@ export class Exchange implements HttpRequest {
   readonly headers: ReadonlyMap<string, string>;
   readonly head: RequestHead;
   readonly body: RequestBody;
+  remembered: object | undefined;
   /** When the request began to arrive, by the server's clock. */
   readonly startedAt: number;
   /** True once the client got the `100 Continue` that it asked for. */
@@ -45,13 +46,20 @@ export class Exchange implements HttpRequest {
   /** The source of a streamed answer until the stream ends. Undefined for an answer that is not streamed. */
   #source: StreamSource | undefined;
 
-  constructor(connection: Receiver, startedAt: number, head = unreadHead, body = RequestBody.none) {
+  constructor(
+    connection: Receiver,
+    startedAt: number,
+    head = unreadHead,
+    body = RequestBody.none,
+    remembered?: object,
+  ) {
     this.method = head.method;
     this.path = head.path;
     this.query = head.query;
     this.headers = head.headers;
     this.head = head;
     this.body = body;
+    this.remembered = remembered;
     this.startedAt = startedAt;
     this.#connection = connection;
   }

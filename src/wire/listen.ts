@@ -6,6 +6,7 @@ import { constants } from "node:crypto";
 import { Clock } from "./clock.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionHost, ConnectionLimits, Sender } from "./connection-host.ts";
+import { KnownHeads } from "./known-heads.ts";
 import type { Handler } from "./message.ts";
 import { overloaded } from "./refusal.ts";
 import { addressKey, SharedLimit } from "./shared-limit.ts";
@@ -104,6 +105,7 @@ type Socket = Bun.Socket<Connection>;
 class Server implements ConnectionHost {
   readonly limits: ConnectionLimits;
   readonly clock = new Clock();
+  readonly knownHeads = new KnownHeads();
   readonly port: number;
   isDraining = false;
   readonly #options: ListenOptions;

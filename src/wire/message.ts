@@ -31,6 +31,12 @@ export interface HttpRequest {
    * slow, malformed or incomplete, or if the incomplete bodies of all clients exceed their limit.
    */
   readBody(bytesMax: number): Uint8Array | Promise<Uint8Array>;
+  /**
+   * What the handler wants to know again about this head: its method, path, query and fields. If it is set before the
+   * handler returns, it is there for other requests with exactly the same head, on any connection, for ten seconds at
+   * most. Set it only for clients that may use the service, so that others cannot fill the memory for it.
+   */
+  remembered?: object | undefined;
 }
 
 export type AnswerHeaders = Readonly<Record<string, string>>;

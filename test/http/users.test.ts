@@ -87,26 +87,27 @@ describe("each user", () => {
   test("gets their own list on a connection that another user has used", async () => {
     const { service } = await start();
     for (const user of ["ann", "bob"]) await create(service, user, "", item(ids.one, `"Name":"of ${user}"`));
-    const server = listen(service.app, listenOptions);
-    closes.push(() => server.stop(0));
-    const connection = await RawConnection.open(server.port);
-    closes.push(() => connection.close());
+    const connections = await connectTwice(service);
     for (let round = 1; round <= 4; round++)
       for (const user of ["ann", "ann", "bob"])
-        await once(
-          connection,
-          `GET /api/todoitems/ HTTP/1.1\r\nHost: x\r\nAuthorization: ${as(user).Authorization}\r\n\r\n`,
-          `of ${user}`,
-        );
+        for (const connection of connections) expect(await answerTo(connection, user)).toContain(`of ${user}`);
   });
 });
 
-/** Sends a request, and expects the next answer to contain this text. */
-async function once(connection: RawConnection, request: string, expected: string): Promise<void> {
+async function connectTwice(service: Service): Promise<readonly RawConnection[]> {
+  const server = listen(service.app, listenOptions);
+  closes.push(() => server.stop(0));
+  const connections = [await RawConnection.open(server.port), await RawConnection.open(server.port)];
+  closes.push(() => connections.map((connection) => connection.close()));
+  return connections;
+}
+
+/** What this user gets for a request with the same head as ever. */
+async function answerTo(connection: RawConnection, user: string): Promise<string> {
   const before = (await connection.until(/^/)).length;
-  connection.send(request);
-  const received = await connection.until(new RegExp(`^[^]{${before}}[^]*\\}\\]$`));
-  expect(received.slice(before)).toContain(expected);
+  connection.send(`GET /api/todoitems/ HTTP/1.1\r\nHost: x\r\nAuthorization: ${as(user).Authorization}\r\n\r\n`);
+  const received = await connection.until(new RegExp(`^[^]{${before}}[^]*[}\\]]$`));
+  return received.slice(before);
 }
 
 test("answers with items are for one user alone: no cache gives them to another", async () => {
@@ -156,6 +157,20 @@ describe("when the users change", () => {
     expect(await feeds.bob.next()).toMatchObject({ event: "change" });
     expect((await get(service, "ann", "/api/todoitems/")).status).toBe(401);
     expect((await get(service, "ANN", "/api/todoitems/")).status).toBe(401);
+  });
+
+  test("their heads are forgotten at once, on every connection", async () => {
+    const { service, auth } = await start();
+    const connections = await connectTwice(service);
+    const statuses = async () => {
+      const answers = [];
+      for (const user of ["ann", "bob"])
+        for (const connection of connections) answers.push((await answerTo(connection, user)).slice(9, 12));
+      return answers;
+    };
+    for (let round = 1; round <= 3; round++) expect(await statuses()).toEqual(["200", "200", "200", "200"]);
+    auth.replaceUsers(new Map([["bob", hashes.bob]]));
+    expect(await statuses()).toEqual(["401", "401", "200", "200"]);
   });
 
   test("a user who signed in from two addresses at the same time is forgotten at both", async () => {

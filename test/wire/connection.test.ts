@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { Clock } from "../../src/wire/clock.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import type { ConnectionHost, ConnectionLimits, Sender } from "../../src/wire/connection-host.ts";
+import { KnownHeads } from "../../src/wire/known-heads.ts";
 import { Answer, type Handler, type HttpRequest, type StreamSink } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
 import { SharedLimit } from "../../src/wire/shared-limit.ts";
@@ -21,6 +22,7 @@ class Echo implements ConnectionHost, Handler {
   readonly limits: ConnectionLimits;
   readonly unfinishedBodies: SharedLimit;
   readonly clock = new Clock();
+  readonly knownHeads = new KnownHeads();
   readonly isDraining = false;
   readonly asked: string[] = [];
   readonly sinks: StreamSink[] = [];

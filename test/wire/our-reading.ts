@@ -4,6 +4,7 @@
 import { Clock } from "../../src/wire/clock.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import type { ConnectionHost, Sender } from "../../src/wire/connection-host.ts";
+import { KnownHeads } from "../../src/wire/known-heads.ts";
 import { headerBytesMax } from "../../src/wire/listen.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
@@ -32,12 +33,14 @@ class Recorder implements ConnectionHost, Handler {
     unsentBytes: new UnsentBytes({ bytesMax: 1024 ** 2, onCut() {} }),
   };
   readonly clock = new Clock();
+  readonly knownHeads: KnownHeads;
   readonly isDraining = false;
   readonly messages: OurMessage[] = [];
   readonly #readsBodies: boolean;
   #toSend: Sender[] = [];
 
-  constructor(readsBodies: boolean) {
+  constructor(readsBodies: boolean, knownHeads: KnownHeads) {
+    this.knownHeads = knownHeads;
     this.#readsBodies = readsBodies;
   }
 
@@ -46,6 +49,7 @@ class Recorder implements ConnectionHost, Handler {
     if (!(headers instanceof Map)) throw new Error("the header fields of a request are no longer a Map");
     const message: OurMessage = { method, path, query, fields: headers, body: undefined };
     this.messages.push(message);
+    request.remembered = message;
     return this.#readsBodies ? this.#readBody(request, message) : new Answer(200, {}, "");
   }
 
@@ -88,9 +92,16 @@ const transport = {
   resume() {},
 };
 
-/** Returns the requests that a connection reads from these bytes, with their bodies if `readsBodies` is true. */
-export async function ourReading(pieces: readonly Buffer[], readsBodies: boolean): Promise<readonly OurMessage[]> {
-  const host = new Recorder(readsBodies);
+/**
+ * Returns the requests that a connection reads from these bytes, with their bodies if `readsBodies` is true. Heads that
+ * are in `known` are not parsed.
+ */
+export async function ourReading(
+  pieces: readonly Buffer[],
+  readsBodies: boolean,
+  known = new KnownHeads(),
+): Promise<readonly OurMessage[]> {
+  const host = new Recorder(readsBodies, known);
   const connection = new Connection(transport, "192.0.2.1", false, host, host);
   for (const piece of pieces) {
     connection.receive(piece);

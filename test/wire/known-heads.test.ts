@@ -1,0 +1,97 @@
+// The heads of recent requests are not parsed again, on whatever connection they come. What is read must be the same as
+// if every head were parsed.
+
+import { expect, jest, test } from "bun:test";
+import fc from "fast-check";
+import { KnownHeads } from "../../src/wire/known-heads.ts";
+import { parseHead } from "../../src/wire/request-head.ts";
+import { ourReading } from "./our-reading.ts";
+
+const bytesOf = (...lines: string[]) => Buffer.from(`${lines.join("\r\n")}\r\n\r\n`);
+const entry = (...lines: string[]) => ({
+  bytes: bytesOf(...lines),
+  head: parseHead(lines.join("\r\n")),
+  remembered: {},
+});
+
+test("a head is known by all of its bytes", () => {
+  const known = new KnownHeads();
+  const ann = entry("GET / HTTP/1.1", "Host: a", "Authorization: Basic YW5u");
+  known.add(ann);
+  expect(known.find(Buffer.from(ann.bytes))).toEqual(ann);
+  expect(known.find(bytesOf("GET / HTTP/1.1", "Host: a", "Authorization: Basic Ym9i"))).toBeUndefined();
+  expect(known.find(ann.bytes.subarray(2))).toBeUndefined();
+  // The bytes were copied.
+  ann.bytes.fill(0x0a);
+  expect(known.find(ann.bytes)).toBeUndefined();
+});
+
+test("of two heads with the same checksum, neither is taken for the other", () => {
+  const known = new KnownHeads();
+  const one = entry("GET / HTTP/1.1", "Host: host-huxqumdv");
+  const other = entry("GET / HTTP/1.1", "Host: host-16irnlmx");
+  expect(Bun.hash.crc32(one.bytes)).toBe(Bun.hash.crc32(other.bytes));
+  known.add(one);
+  expect(known.find(other.bytes)).toBeUndefined();
+  known.add(other);
+  expect(known.find(other.bytes)).toEqual(other);
+  expect(known.find(one.bytes)).toBeUndefined();
+});
+
+test("heads are forgotten after ten seconds, because they may contain credentials", () => {
+  jest.useFakeTimers();
+  try {
+    const known = new KnownHeads();
+    for (let round = 0; round < 2; round++) {
+      known.add(entry("GET /a HTTP/1.1", "Host: a"));
+      jest.advanceTimersByTime(9_000);
+      known.add(entry("GET /b HTTP/1.1", "Host: a"));
+      expect(known.count).toBe(2);
+      jest.advanceTimersByTime(1_000);
+      expect(known.count).toBe(0);
+    }
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("they take a few megabytes at most, however many different ones are sent", () => {
+  const known = new KnownHeads();
+  let most = 0;
+  const fields = Array.from({ length: 100 }, (_, index) => `a${index}:`);
+  for (let index = 0; index < 2_000; index++) {
+    known.add(entry("GET / HTTP/1.1", "Host: a", `X-Request-Id: ${index}`, ...fields));
+    most = Math.max(most, known.count);
+  }
+  expect(most).toBeGreaterThan(200);
+  expect(most).toBeLessThan(1_000);
+});
+
+const head = fc
+  .record({
+    method: fc.constantFrom("GET", "PUT", "CONNECT"),
+    path: fc.constantFrom("/api/todoitems", "/api/todoitems/1", "/%"),
+    version: fc.constantFrom("HTTP/1.1", "HTTP/1.0", "HTTP/2.0"),
+    fields: fc.subarray([
+      ...["Host: a", "Host: b", "Content-Length: 4", "Transfer-Encoding: chunked"],
+      ...["Expect: 100-continue", "Upgrade: h2c", "broken"],
+    ]),
+  })
+  .map(({ method, path, version, fields }) => bytesOf(`${method} ${path} ${version}`, ...fields));
+
+test("a connection reads the same requests, whichever heads are known from other connections", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(head, { maxLength: 4 }), { minLength: 2, maxLength: 6 }),
+      async (connections) => {
+        const known = new KnownHeads();
+        for (const pieces of connections) {
+          // A connection may change neither its bytes nor those of others.
+          const copies = () => pieces.map((piece) => Buffer.from(piece));
+          expect(await ourReading(copies(), true, known)).toEqual([...(await ourReading(copies(), true))]);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
