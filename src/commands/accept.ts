@@ -13,7 +13,7 @@ import { CommandError, UsageError } from "./command-line/errors.ts";
 import { jsonSummaryFlag, remark } from "./command-line/output.ts";
 import { printSummary } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
-import { requireFile, storeFlag, storeOf, withStoreAdvice } from "./stores/store-setting.ts";
+import { requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
 
 export const command = defineCommand(
   {
@@ -36,7 +36,7 @@ export const command = defineCommand(
     requireFile(path);
     if (!isInDoubt(path)) {
       // Throws if the file is no store.
-      await withStoreAdvice(path, () => openSqliteSnapshot(path, connectImmutable).close());
+      await openSqliteSnapshot(path, connectImmutable).close();
       remark(`Nothing to accept: the files of ${path} belong together.`);
       return;
     }

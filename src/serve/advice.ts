@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { StoreError } from "../collection/engine.ts";
 import type { UsersFileError } from "../credentials/users-file.ts";
 import { SqliteStoreError, type StoreTrouble } from "../engines/sqlite/sqlite-errors.ts";
 import { asTyped, asWord } from "../terminal/program-name.ts";
@@ -14,7 +15,7 @@ const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
     `${savedItems(path)}. Put the right files back and start again, or go on with this file alone: ${asTyped(`accept ${asWord(path)}`)}${existsSync(`${path}-wal`) ? " (--with-log if the log belongs to it)" : ""}`,
   "in use": () =>
     "; it is probably todoitems itself. Stop it first, name another file with --store, or let several instances share a PostgreSQL database (--store postgres://…)",
-  "not ours": () => ". Choose another file with --store sqlite:PATH",
+  "not ours": () => ". Choose another file",
   "not writable": () => ". Give this user write access to the file and its folder, or start with --read-only.",
 };
 
@@ -28,10 +29,10 @@ function savedItems(path: string): string {
   return `. When the service gave up, it saved its items as ${newest}. To go on with them: ${command}`;
 }
 
-/** The message of the error, and what to do. Undefined if there is nothing to add. */
-export function withAdvice(error: unknown, path: string): string | undefined {
-  if (!(error instanceof SqliteStoreError) || error.trouble === undefined) return undefined;
-  return `${error.message}${advice[error.trouble](path)}`;
+/** The message of the error and, if something can be done about it, what to do. */
+export function withAdvice(error: StoreError): string {
+  if (!(error instanceof SqliteStoreError) || !error.trouble || !error.path) return error.message;
+  return `${error.message}${advice[error.trouble](error.path)}`;
 }
 
 export function explainUsersError({ message, path, missingUser }: UsersFileError): string {

@@ -5,7 +5,6 @@ import { type StoreOptions, TodoStore } from "../collection/todo-store.ts";
 import { MemoryEngine } from "../engines/memory-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { withoutRepeats } from "../http/log.ts";
-import { withAdvice } from "./advice.ts";
 import type { InstanceContext } from "./instance-context.ts";
 import { refusalOf, refusalOfFound } from "./offered-lists.ts";
 import { readSeed } from "./seed.ts";
@@ -18,16 +17,6 @@ export const closeMsMax = 2_000;
 
 /** `onDoubt` is called if somebody else touches the files of a SQLite store. */
 export async function openStore(context: InstanceContext, onDoubt: (finding: string) => void): Promise<TodoStore> {
-  try {
-    return await open(context, onDoubt);
-  } catch (error) {
-    const { store } = context.settings;
-    const advised = store.engine === "sqlite" ? withAdvice(error, store.path) : undefined;
-    throw advised === undefined ? error : new StoreError(advised, { cause: error });
-  }
-}
-
-async function open(context: InstanceContext, onDoubt: (finding: string) => void): Promise<TodoStore> {
   const { settings, limits, metrics, log } = context;
   const seed = readSeed(settings);
   const engine = await openEngine(context, seed !== undefined, onDoubt);

@@ -9,7 +9,7 @@ import { createLog, describeError, type Log } from "../http/log.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
-import { explainUsersError } from "./advice.ts";
+import { explainUsersError, withAdvice } from "./advice.ts";
 import { CertificateError } from "./certificate-files.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
@@ -94,7 +94,8 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
 /** Why the service cannot start, if the operator can fix that. Undefined if the error is a defect. */
 export function startFailure(error: unknown): string | undefined {
   if (error instanceof UsersFileError) return explainUsersError(error);
-  const kinds = [StoreError, ListenError, SeedError, CertificateError];
+  if (error instanceof StoreError) return withAdvice(error);
+  const kinds = [ListenError, SeedError, CertificateError];
   return error instanceof Error && kinds.some((kind) => error instanceof kind) ? error.message : undefined;
 }
 

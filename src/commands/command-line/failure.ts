@@ -3,6 +3,7 @@
 import { hasStatus, isTodoError, type TodoClientError } from "../../client/errors.ts";
 import { StoreError } from "../../collection/engine.ts";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
+import { withAdvice } from "../../serve/advice.ts";
 import { asTyped } from "../../terminal/program-name.ts";
 import { printable } from "../../terminal/text.ts";
 import { CommandError } from "./errors.ts";
@@ -22,7 +23,7 @@ export function describeFailure(error: unknown): Failure {
   if (isTodoError(error)) return { message: printable(explain(error)), exitCode: exitCodeOf(error) };
   if (error instanceof StoreError) {
     const isInUse = "trouble" in error && error.trouble === "in use";
-    return { message: printable(error.message), exitCode: isInUse ? 1 : unreachable };
+    return { message: printable(withAdvice(error)), exitCode: isInUse ? 1 : unreachable };
   }
   // If a command explains a failure in its own words, the original failure decides the exit code.
   if (error instanceof CommandError && isTodoError(error.cause))

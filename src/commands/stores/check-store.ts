@@ -15,7 +15,7 @@ import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlit
 import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { StoredRows } from "../../engines/sqlite/stored-rows.ts";
 import { asTyped } from "../../terminal/program-name.ts";
-import { type KeptStore, requireFile, withStoreAdvice } from "./store-setting.ts";
+import { type KeptStore, requireFile } from "./store-setting.ts";
 
 /** More findings than this are only counted. */
 const findingsShown = 20;
@@ -29,7 +29,7 @@ interface CheckReport {
 export async function checkStore(store: KeptStore): Promise<CheckReport> {
   if (store.engine === "postgres") return checkPostgres(store);
   requireFile(store.path);
-  return withStoreAdvice(store.path, async () => checkSqlite(store.path));
+  return checkSqlite(store.path);
 }
 
 export function damagedAdvice(): string {

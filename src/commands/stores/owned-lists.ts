@@ -6,7 +6,7 @@ import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { remark } from "../command-line/output.ts";
 import { lockWaitMs } from "./store-copy.ts";
-import { type KeptStore, openSnapshot, requireFile, withStoreAdvice } from "./store-setting.ts";
+import { type KeptStore, openSnapshot, requireFile } from "./store-setting.ts";
 
 interface StoredList {
   readonly owner: string;
@@ -63,7 +63,7 @@ async function openEngine(store: KeptStore) {
     return PostgresEngine.open(store, { readOnly: false, onOtherHistory: remark });
   }
   requireFile(store.path);
-  return withStoreAdvice(store.path, () => SqliteEngine.open(store.path, { lockWaitMs }));
+  return SqliteEngine.open(store.path, { lockWaitMs });
 }
 
 /** Returns how many items were deleted. */

@@ -24,7 +24,6 @@ import { CommandError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
 import { removeFile, unwritable, withCleanUp } from "../files/target-file.ts";
 import { type CopySummary, copyStore, lockWaitMs, withStoreLock } from "./store-copy.ts";
-import { withStoreAdvice } from "./store-setting.ts";
 
 interface Replacement {
   /** What replaces the store, for the name of the old one: `restore` gives `todoitems.db.before-restore-…`. */
@@ -38,11 +37,7 @@ interface Replacement {
 /** The files that are a store: the file, its log, SQLite's journal and the record. */
 const endings = ["", "-wal", "-journal", "-record"];
 
-export function replaceStore(path: string, replacement: Replacement): Promise<CopySummary> {
-  return withStoreAdvice(path, () => replace(path, replacement));
-}
-
-async function replace(path: string, { command, force, open }: Replacement): Promise<CopySummary> {
+export async function replaceStore(path: string, { command, force, open }: Replacement): Promise<CopySummary> {
   const file = realPathOf(path);
   const isThere = () => {
     if (!existsSync(file) && !existsSync(`${file}-wal`)) return false;

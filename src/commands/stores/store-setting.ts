@@ -5,9 +5,7 @@ import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-address.ts";
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
-import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { openSqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
-import { withAdvice } from "../../serve/advice.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
 import { definitions } from "../../serve/settings-table.ts";
 import { variableOf } from "../../terminal/environment.ts";
@@ -52,18 +50,7 @@ export function describeStore(store: KeptStore): string {
 export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
   if (store.engine === "postgres") return PostgresSnapshot.open(store);
   requireFile(store.path);
-  return withStoreAdvice(store.path, async () => openSqliteSnapshot(store.path));
-}
-
-/** Runs an action on a SQLite store. If the store fails, the error also says what to do. */
-export async function withStoreAdvice<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
-  try {
-    return await action();
-  } catch (error) {
-    const message = withAdvice(error, path);
-    if (message === undefined || !(error instanceof SqliteStoreError)) throw error;
-    throw new SqliteStoreError(message, { cause: error, trouble: error.trouble });
-  }
+  return openSqliteSnapshot(store.path);
 }
 
 /** Throws if `path` is not an ordinary file. SQLite would make a missing file, and opening a pipe would hang. */

@@ -81,13 +81,14 @@ export function checkOwner(database: Database, path: string): void {
   if (!tables.every((table) => found.some(({ sql }) => sql === table)))
     throw new SqliteStoreError(
       `${path}: the store was made by a development version of todoitems, and this version cannot read it. The file is unchanged`,
-      { trouble: "not ours" },
+      { trouble: "not ours", path },
     );
 }
 
 export function anotherProgram(path: string): SqliteStoreError {
   return new SqliteStoreError(`${path}: this is another program's SQLite file, not a todoitems store`, {
     trouble: "not ours",
+    path,
   });
 }
 

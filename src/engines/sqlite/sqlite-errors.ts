@@ -16,14 +16,18 @@ export type StoreTrouble = "damaged" | "in doubt" | "in use" | "not ours" | "not
 
 interface SqliteStoreErrorOptions extends StoreErrorOptions {
   readonly trouble?: StoreTrouble | undefined;
+  readonly path?: string | undefined;
 }
 
 export class SqliteStoreError extends StoreError {
   readonly trouble: StoreTrouble | undefined;
+  /** The file with this trouble. */
+  readonly path: string | undefined;
 
-  constructor(message: string, { trouble, ...options }: SqliteStoreErrorOptions = {}) {
+  constructor(message: string, { trouble, path, ...options }: SqliteStoreErrorOptions = {}) {
     super(message, options);
     this.trouble = trouble;
+    this.path = path;
   }
 }
 
@@ -62,18 +66,18 @@ export function explainSqliteError(error: unknown, path: string, { undecided = f
   if (isSystemError(error)) {
     const message = `${path}: the files of the store cannot be read or written: ${systemReason(error)}`;
     const trouble = cannotLock(error) ? "not writable" : undefined;
-    return new SqliteStoreError(message, { cause: error, undecided, trouble });
+    return new SqliteStoreError(message, { cause: error, undecided, trouble, path });
   }
   if (!(error instanceof SQLiteError)) return error;
   const [, reason = `SQLite reports: ${error.message} (${error.code})`, trouble] =
     explanations.find(([code]) => hasCode(error, code)) ?? [];
   const message = `${path}: ${reason.replace("CODE", String(error.code))}${undecided ? ". Whether the last commit happened is not known" : ""}`;
-  return new SqliteStoreError(message, { cause: error, undecided, trouble });
+  return new SqliteStoreError(message, { cause: error, undecided, trouble, path });
 }
 
 /** The error for a row or a page that is not what was written. */
 export function damaged(path: string, finding: string): SqliteStoreError {
-  return new SqliteStoreError(`${path}: the store is damaged: ${finding}`, { trouble: "damaged" });
+  return new SqliteStoreError(`${path}: the store is damaged: ${finding}`, { trouble: "damaged", path });
 }
 
 /** What to say about SQLite's errors, by the beginning of their code. The message of any other error says enough. */

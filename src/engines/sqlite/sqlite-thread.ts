@@ -111,8 +111,8 @@ self.onmessage = async ({ data }: MessageEvent<string>) => {
 function failureOf(error: unknown): ConstructorParameters<typeof SqliteStoreError> {
   const explained = explainSqliteError(error, storePath);
   if (explained instanceof SqliteStoreError) {
-    const { message, undecided, needsRestart, trouble } = explained;
-    return [message, { undecided, needsRestart, trouble }];
+    const { message, undecided, needsRestart, trouble, path } = explained;
+    return [message, { undecided, needsRestart, trouble, path }];
   }
   const cause = error instanceof Error ? error.stack : error;
   return [`a defect in the thread of the store: ${cause}`, { undecided: true, needsRestart: true }];

@@ -30,7 +30,7 @@ export async function takeLock(path: string, waitMs: number, onWait?: OnWait): P
     const lock = tryToLock(file, path);
     if (lock) return lock;
     const waitedMs = performance.now() - startedAt;
-    if (waitedMs > waitMs) throw new SqliteStoreError(holder(), { trouble: "in use" });
+    if (waitedMs > waitMs) throw new SqliteStoreError(holder(), { trouble: "in use", path });
     if (!isTold && waitedMs > quietWaitMs) {
       onWait?.(`${holder()}. Waiting up to ${waitMs / 1_000} s for it to end`);
       isTold = true;

@@ -143,5 +143,5 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
 
 /** The error for files that may not belong together. */
 export function inDoubt(path: string, finding: string): SqliteStoreError {
-  return new SqliteStoreError(`${path}: ${finding}`, { trouble: "in doubt", needsRestart: true });
+  return new SqliteStoreError(`${path}: ${finding}`, { trouble: "in doubt", path, needsRestart: true });
 }
