@@ -24,17 +24,14 @@ export function ConnectPanel() {
       ))}
       {isHere && (
         <p class="hint">
-          {settings.isOnNetwork ? (
+          A phone on the same network needs{" "}
+          {!settings.isOnNetwork && (
             <>
-              A phone on the same network needs this machine’s address in place of <code>{list.hostname}</code>. The
-              service showed it when it started, as “Network”.
-            </>
-          ) : (
-            <>
-              A phone on the same network needs the service started with <code>--host 0.0.0.0</code>, and this machine’s
-              address in place of <code>{list.hostname}</code>.
+              the service started with <code>--host 0.0.0.0</code>, and{" "}
             </>
           )}
+          this machine’s address in place of <code>{list.hostname}</code>. The service shows it when it starts, as
+          “Network”.
         </p>
       )}
       <h3>Code</h3>
@@ -67,38 +64,25 @@ export function ConnectPanel() {
  * They also include the addresses for HTTPS, if the page came directly from the service's own HTTP port. Behind a proxy
  * or a mapped port, the addresses for HTTPS are not known.
  */
-function addresses(
-  list: URL,
-  isHere: boolean,
-  { httpPort, httpsPort }: PageSettings,
-): { label: string; address: string }[] {
+function addresses(list: URL, isHere: boolean, { httpPort, httpsPort }: PageSettings) {
   if (!isHere) return [{ label: "This service", address: list.href }];
-  const at = (label: string, { host = list.hostname, secure = list.protocol === "https:" } = {}) => {
+  const at = (label: string, host: string, port?: number) => {
     const url = new URL(list);
     url.hostname = host;
-    if (secure && list.protocol === "http:") {
+    if (port !== undefined) {
       url.protocol = "https:";
-      url.port = String(httpsPort);
+      url.port = String(port);
     }
     return { label, address: url.href };
   };
-  const alsoSecure = httpsPort !== undefined && list.protocol === "http:" && Number(list.port || 80) === httpPort;
-  return [
-    at("This machine"),
-    at("Android emulator", { host: "10.0.2.2" }),
-    at("iOS simulator", { host: "localhost" }),
-    ...(alsoSecure
-      ? [
-          at("HTTPS", { host: "localhost", secure: true }),
-          at("HTTPS, Android emulator", { host: "10.0.2.2", secure: true }),
-        ]
-      : []),
-  ];
+  const all = [at("This machine", list.hostname), at("Android emulator", "10.0.2.2"), at("iOS simulator", "localhost")];
+  if (httpsPort === undefined || list.protocol !== "http:" || Number(list.port || 80) !== httpPort) return all;
+  return [...all, at("HTTPS", "localhost", httpsPort), at("HTTPS, Android emulator", "10.0.2.2", httpsPort)];
 }
 
 function Samples() {
   const { session, settings } = usePage();
-  const { address, username = "NAME" } = session;
+  const { address } = session;
   const [chosen, setChosen] = useState("curl");
   const [samples, setSamples] = useState<readonly CodeSample[] | "away">([]);
   useEffect(() => {
@@ -111,16 +95,13 @@ function Samples() {
   }, []);
   if (samples === "away") return <p class="hint">The code cannot be loaded, because the service cannot be reached.</p>;
   const trust = settings.hasAuthority && address.list.protocol === "https:" ? `curl --cacert ${authorityFile}` : "curl";
-  const named = samples.map(({ language, parts }) => ({
+  const trusting = samples.map(({ language, parts }) => ({
     language,
-    parts: parts.map(({ label, code }) => ({
-      label,
-      code: withName(code, username).replaceAll(/^curl/gm, trust),
-    })),
+    parts: parts.map(({ label, code }) => ({ label, code: code.replaceAll(/^curl/gm, trust) })),
   }));
   return (
     <>
-      <CodeSamples samples={named} chosen={chosen} onChoose={setChosen} />
+      <CodeSamples samples={trusting} chosen={chosen} onChoose={setChosen} />
       {["React", "Expo"].includes(chosen) && (
         <p class="hint">
           The package <code>todoitems-client</code> is not on npm yet. In a clone of this service,{" "}
@@ -134,12 +115,4 @@ function Samples() {
       )}
     </>
   );
-}
-
-/**
- * Puts the user's name into a sample. If the name has characters that may have to be quoted, the sample keeps the word
- * NAME.
- */
-function withName(code: string, username: string): string {
-  return /^[\w.@-]+$/.test(username) ? code.replaceAll("NAME", username) : code;
 }
