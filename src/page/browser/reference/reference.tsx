@@ -51,27 +51,23 @@ export function Reference({ document: description }: { document: ApiDocument }) 
           todoitems API <small>{description.info.version}</small>
         </h1>
         <span class="spring" />
-        <nav aria-label="Elsewhere">
+        <nav aria-label="Elsewhere" class="buttons hint">
           <a href="./">Items</a> <a href="openapi.json">openapi.json</a> <a href="openapi.yaml">openapi.yaml</a>{" "}
           <a href="openapi-3.0.json">OpenAPI 3.0</a>
         </nav>
       </header>
-      <nav aria-label="Contents" class="contents">
+      <nav aria-label="Contents" class="contents hint">
         <a href="#introduction">Introduction</a>
-        {groups.map(({ name, title, operations }) => (
-          <div key={name}>
-            <a href={`#${name}`}>{title}</a>
-            <ul>
-              {operations.map(({ operationId, method, summary }) => (
-                <li key={operationId}>
-                  <a href={`#${operationId}`}>
-                    <code data-method={method}>{method}</code> {summary}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
+        {groups.map(({ name, title, operations }) => [
+          <a key={name} href={`#${name}`}>
+            {title}
+          </a>,
+          ...operations.map(({ operationId, method, summary }) => (
+            <a key={operationId} href={`#${operationId}`}>
+              <code data-method={method}>{method}</code> {summary}
+            </a>
+          )),
+        ])}
         <a href="#schemas">Schemas</a>
         <a href="#errors">Errors</a>
       </nav>
@@ -84,7 +80,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
             app”.
           </p>
           {operations.some(({ security }) => security.length > 0) && (
-            <form id="credentials" class="try" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
+            <form id="credentials" class="fields" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
               {takes(operations, "basic") && (
                 <CredentialFields
                   credentials={credentials}

@@ -72,7 +72,7 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
 
   return (
     <form
-      class="try"
+      class="try fields"
       aria-label={`Try: ${operation.summary}`}
       onSubmit={(event) => {
         event.preventDefault();
