@@ -12,14 +12,7 @@ import type { ListChange } from "../live/watch.ts";
 import type { TodoClient } from "../todo-client.ts";
 import { EditSender } from "./edit-sender.ts";
 import { KeptList, type OfflineStorage } from "./kept-list.ts";
-import {
-  type Conflict,
-  conflictOf,
-  decided,
-  type OfflineSnapshot,
-  OfflineView,
-  type Resolution,
-} from "./offline-snapshot.ts";
+import { type Conflict, conflictOf, decided, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import { type Edit, heard, type Outbox, onTop, replaced, type UserEdit, withEdit } from "./outbox.ts";
 
 export interface OfflineListOptions<Item> extends LiveListOptions {
@@ -72,8 +65,8 @@ export class OfflineEngine<Item> {
   readonly #follower: Follower;
   readonly #kept: KeptList;
   readonly #sender: EditSender;
-  readonly #view: OfflineView<Item>;
-  readonly #publisher = new Publisher(
+  readonly view: OfflineView<Item>;
+  readonly publisher = new Publisher(
     () => this.#connect(),
     () => this.#draw(),
   );
@@ -99,7 +92,7 @@ export class OfflineEngine<Item> {
     this.#client = client;
     this.#options = options;
     this.#key = key;
-    this.#view = new OfflineView(requester.options.codec);
+    this.view = new OfflineView(requester.options.codec);
     this.#mirror = new Mirror(requester.parseListed);
     this.#follower = new Follower(requester, options, {
       since: () => this.#mirror.token,
@@ -114,14 +107,6 @@ export class OfflineEngine<Item> {
     this.ready = this.#start(storage !== undefined, before?.closed);
   }
 
-  subscribe(listener: () => void): () => void {
-    return this.#publisher.subscribe(listener);
-  }
-
-  getSnapshot(): OfflineSnapshot<Item> {
-    return this.#view.snapshot;
-  }
-
   /**
    * Makes an edit of what the user sees: the item's text with earlier edits on top. If there is nothing to do, `make`
    * returns undefined.
@@ -131,7 +116,7 @@ export class OfflineEngine<Item> {
     if (this.#follower.connected?.readOnly) throw new Error("The service is read-only: it stores no edits.");
     if (this.#follower.status.readOnly) this.#follower.doubt();
     const change = (outbox: Outbox) => {
-      const seen = this.#view.seen.find((entry) => entry.id === id);
+      const seen = this.view.seen.find((entry) => entry.id === id);
       const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
       if (!edit) return outbox;
       return withEdit(outbox, { ...edit, id, epoch: this.#mirror.epoch, number: this.#kept.nextNumber() }, seen);
@@ -181,7 +166,6 @@ export class OfflineEngine<Item> {
         };
         this.#syncs.add(check);
         this.#connect();
-        check();
       });
     } finally {
       this.#syncs.delete(check);
@@ -215,41 +199,43 @@ export class OfflineEngine<Item> {
     void this.#kept.commit((outbox) => heard(outbox, change));
     this.#mirror.apply(change);
     this.#kept.saveCopyWhenQuiet();
-    this.#publisher.publishSoon();
+    this.publisher.publishSoon();
   }
 
   #connectionChanged(): void {
     this.#connect();
-    this.#publisher.publishSoon();
+    this.publisher.publishSoon();
     void this.#sender.send(true);
-    for (const check of [...this.#syncs]) check();
   }
 
   /** Something about the outbox has changed: opens or closes the connection, and shows the change at once. */
   #changed(): void {
     for (const edit of this.#kept.outbox) if (edit.theirs) void this.#ask(edit);
     this.#connect();
-    this.#publisher.publish();
-    for (const check of [...this.#syncs]) check();
+    this.publisher.publish();
   }
 
-  /** Is connected while somebody subscribes or waits for `sync`, and while there is something to send. */
+  /**
+   * Is connected while somebody subscribes or waits for `sync`, and while there is something to send. Whoever waits for
+   * `sync` looks again.
+   */
   #connect(): void {
     // Until the outbox is there, nothing may be received that shows an edit to be stored.
     const isOpen = this.#isStarted && !this.#end.signal.aborted;
     const isNeeded = this.#syncs.size > 0 || this.#sender.first !== undefined;
-    this.#follower.follow(isOpen && this.#publisher.hasSubscribers, isOpen && isNeeded);
+    this.#follower.follow(isOpen && this.publisher.hasSubscribers, isOpen && isNeeded);
+    for (const check of [...this.#syncs]) check();
   }
 
   #draw(): boolean {
-    const before = this.#view.snapshot;
+    const before = this.view.snapshot;
     const { items, isLoaded: loaded } = this.#mirror;
     const { isKept: kept, error: storageError, outbox } = this.#kept;
     const { status } = this.#follower;
     const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
     const shown = { ...status, loaded, needsCredentials, kept, storageError };
-    this.#view.draw(items, outbox, shown, (edit) => this.#sender.isForeign(edit));
-    return this.#view.snapshot !== before;
+    this.view.draw(items, outbox, shown, (edit) => this.#sender.isForeign(edit));
+    return this.view.snapshot !== before;
   }
 
   /** Asks the app about a conflict, once. Until it has decided, or if it does not know or fails, the edit waits. */

@@ -40,10 +40,10 @@ export class OfflineList<Item> {
   }
 
   /** Returns the same object until something changes. */
-  readonly getSnapshot = (): OfflineSnapshot<Item> => this.#engine?.getSnapshot() ?? emptySnapshot;
+  readonly getSnapshot = (): OfflineSnapshot<Item> => this.#engine?.view.snapshot ?? emptySnapshot;
 
   /** Calls the listener whenever there is a new snapshot, until the returned function is called. */
-  readonly subscribe = (listener: () => void): (() => void) => this.#open().subscribe(listener);
+  readonly subscribe = (listener: () => void): (() => void) => this.#open().publisher.subscribe(listener);
 
   /**
    * Adds an item, and returns its ID. Like `change` and `remove`, it resolves when the edit is safe on this device. If

@@ -1,7 +1,7 @@
 // Writes items to a file or to standard output in one of the formats.
 
 import { chmodSync, closeSync, fsyncSync, openSync } from "node:fs";
-import { makePrivateFile, modeLike } from "../../files/private-file.ts";
+import { modeLike } from "../../files/private-file.ts";
 import { writeTarget } from "../files/target-file.ts";
 import { standardOutput, writeAll } from "../files/write-all.ts";
 import { writeCsv } from "./csv.ts";
@@ -15,8 +15,7 @@ export async function writeItems(
 ): Promise<void> {
   if (path === undefined) return writeTexts(standardOutput, items, format);
   return writeTarget(path, async (partial) => {
-    makePrivateFile(partial);
-    const file = openSync(partial, "w");
+    const file = openSync(partial, "wx", modeLike(undefined));
     try {
       await writeTexts(file, items, format);
       fsyncSync(file);
