@@ -15,7 +15,8 @@ interface KeyTimes {
   readonly reloadMs: number;
 }
 
-const usualTimes: KeyTimes = { pauseMs: 60_000, reloadMs: 10 * 60_000 };
+export const providerPauseMs = 60_000;
+const usualTimes: KeyTimes = { pauseMs: providerPauseMs, reloadMs: 10 * 60_000 };
 
 /** There are no keys, so no token can be verified. */
 export class KeysUnavailableError extends Error {

@@ -6,7 +6,7 @@ import { addressKey } from "../wire/shared-limit.ts";
 import type { BasicAuth } from "./basic-auth.ts";
 import type { BearerAuth } from "./bearer-auth.ts";
 import { clientAddress } from "./client-address.ts";
-import { Problem } from "./problem.ts";
+import { Problem, tooManyRequests } from "./problem.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { SignedIn } from "./signed-in.ts";
 
@@ -82,9 +82,7 @@ export class Access {
    */
   limitRate(request: HttpRequest): void {
     const waitSeconds = this.#options.rate?.take(this.addressOf(request)) ?? 0;
-    if (waitSeconds === 0) return;
-    const detail = `Too many requests came from this address. Send the next one in ${waitSeconds} s.`;
-    throw new Problem("TooManyRequests", detail, { retryAfterSeconds: waitSeconds });
+    if (waitSeconds > 0) throw tooManyRequests("Too many requests came from this address", waitSeconds);
   }
 
   /** The address under which the client's requests and feeds are counted. */

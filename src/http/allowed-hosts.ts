@@ -7,10 +7,6 @@ import { Problem } from "./problem.ts";
 
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /**
-   * The last header that was allowed. Most clients send the same header with every request, so it is compared first.
-   */
-  #lastAllowed = "";
 
   /**
    * `names` are allowed in addition to IP addresses, `localhost` and names that end in `.localhost`. The name `*` allows
@@ -25,11 +21,10 @@ export class AllowedHosts {
    * because it cannot come from a browser.
    */
   check(host: string | undefined): void {
-    if (host === undefined || host === this.#lastAllowed) return;
+    if (host === undefined) return;
     const name = hostName(host);
     const isAllowed = isIP(name) !== 0 || name.endsWith(".localhost") || this.#names.has(name) || this.#names.has("*");
     if (!isAllowed) throw hostNotAllowed(name);
-    this.#lastAllowed = host;
   }
 }
 

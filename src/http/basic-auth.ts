@@ -10,7 +10,7 @@ import {
 } from "../credentials/password-verifier.ts";
 import type { Users } from "../credentials/users-file.ts";
 import { GuessLimits } from "./guess-limits.ts";
-import { Problem } from "./problem.ts";
+import { tooManyRequests } from "./problem.ts";
 import type { SignedIn } from "./signed-in.ts";
 
 interface BasicAuthOptions {
@@ -78,8 +78,11 @@ export class BasicAuth {
     const result = await verifying;
     if (result.kind === "wrong" || result.kind === "slowed") this.#onFailure?.();
     if (result.kind === "slowed")
-      throw slowedDown("Too many wrong passwords came from this address, for this name or others", result.waitSeconds);
-    if (result.kind === "busy") throw slowedDown("Passwords are waiting to be verified", 1);
+      throw tooManyRequests(
+        "Too many wrong passwords came from this address, for this name or others",
+        result.waitSeconds,
+      );
+    if (result.kind === "busy") throw tooManyRequests("Passwords are waiting to be verified", 1);
     if (result.kind === "wrong" || !credentials) return undefined;
     // Another address may have signed in with the same credentials in the meantime. There must be one object for both.
     const signedIn = this.#remembered.get(key) ?? { owner: credentials.name, endsAtMs: Number.POSITIVE_INFINITY };
@@ -106,8 +109,4 @@ function decode(bytes: Uint8Array): NameAndPassword | undefined {
     if (error instanceof TypeError) return undefined;
     throw error;
   }
-}
-
-function slowedDown(reason: string, retryAfterSeconds: number): Problem {
-  return new Problem("TooManyRequests", `${reason}. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }

@@ -1,7 +1,7 @@
 // Checks bearer tokens (RFC 6750). A verified token is remembered until it expires. Only a keyed hash of it is stored.
 
 import { randomBytes } from "node:crypto";
-import { KeysUnavailableError } from "../credentials/provider-keys.ts";
+import { KeysUnavailableError, providerPauseMs } from "../credentials/provider-keys.ts";
 import { RefusedTokenError, type TokenVerifier, type VerifiedToken } from "../credentials/token-verifier.ts";
 import { Problem } from "./problem.ts";
 import { hasEnded, type SignedIn } from "./signed-in.ts";
@@ -82,5 +82,6 @@ function unavailable(): Problem {
   return new Problem(
     "TokensUnavailable",
     "The identity provider cannot be reached, so no token can be verified. The service's log says why. Send the request again later.",
+    { retryAfterSeconds: providerPauseMs / 1_000 },
   );
 }

@@ -9,12 +9,13 @@ import type { TodoStore } from "../collection/todo-store.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
+import { SharedLimit } from "../wire/shared-limit.ts";
 import type { Access } from "./access.ts";
 import { ChangeDocuments } from "./change-documents.ts";
 import { type Cors, isOwnPage } from "./cors.ts";
 import { itemCaching, nosniff } from "./headers.ts";
 import { ListFeed, type Reader, unknownState } from "./list-feed.ts";
-import { Problem } from "./problem.ts";
+import { Problem, tooManyRequests } from "./problem.ts";
 import type { ListMode } from "./routes.ts";
 import { hasEnded } from "./signed-in.ts";
 
@@ -42,6 +43,7 @@ const pollMs = 250;
 const feedsPerAddressMax = 100;
 /** A client whose address already has `feedsPerAddressMax` open feeds is told to try again after this time. */
 const feedRetrySeconds = 5;
+const tooManyFeeds = `This address already has ${feedsPerAddressMax} feeds open, which is the limit. Close one of them first`;
 /**
  * When the service stops, it tells each reader to reconnect after a random time between these two. Otherwise all
  * readers would reconnect to the other instances, or to this one, at the same moment.
@@ -56,7 +58,7 @@ export class ChangeFeed {
   readonly #documents: ChangeDocuments;
   /** Those that have readers. */
   readonly #feeds = new Map<ListKey, ListFeed>();
-  readonly #feedCounts = new Map<string, number>();
+  readonly #places = new SharedLimit(Number.POSITIVE_INFINITY, feedsPerAddressMax);
   #stopTimers: (() => void) | undefined;
   #stopped = false;
   #polling = false;
@@ -68,7 +70,7 @@ export class ChangeFeed {
   }
 
   get readerCount(): number {
-    return this.#feedCounts.values().reduce((sum, count) => sum + count, 0);
+    return this.#places.used;
   }
 
   /** Answers with the feed or with one document of changes. If `wanted` is undefined, the `Accept` header decides. */
@@ -166,9 +168,7 @@ export class ChangeFeed {
   }
 
   #join(reader: Reader, list: ListKey): ListFeed {
-    const feedCount = this.#feedCounts.get(reader.address) ?? 0;
-    if (feedCount >= feedsPerAddressMax) throw tooManyFeeds();
-    this.#feedCounts.set(reader.address, feedCount + 1);
+    if (!this.#places.take(reader.address)) throw tooManyRequests(tooManyFeeds, feedRetrySeconds);
     const { limits } = this.#options;
     const feed = this.#feeds.get(list) ?? new ListFeed(this.#store.list(list), this.#documents, limits);
     this.#feeds.set(list, feed);
@@ -194,9 +194,7 @@ export class ChangeFeed {
   #leave(reader: Reader, list: ListKey): void {
     const feed = this.#feeds.get(list);
     if (!feed?.readers.delete(reader)) return;
-    const feedCount = (this.#feedCounts.get(reader.address) ?? 0) - 1;
-    if (feedCount > 0) this.#feedCounts.set(reader.address, feedCount);
-    else this.#feedCounts.delete(reader.address);
+    this.#places.giveBack(reader.address);
     if (feed.readers.size > 0) return;
     feed.close();
     this.#feeds.delete(list);
@@ -219,11 +217,6 @@ export class ChangeFeed {
       this.#polling = false;
     }
   }
-}
-
-function tooManyFeeds(): Problem {
-  const detail = `This address already has ${feedsPerAddressMax} feeds open, which is the limit. Close one of them first.`;
-  return new Problem("TooManyRequests", detail, { retryAfterSeconds: feedRetrySeconds });
 }
 
 function acceptsOnlyJson(request: HttpRequest): boolean {

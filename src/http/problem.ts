@@ -14,6 +14,7 @@ export function problemType(code: ProblemCode): string {
 }
 
 interface ProblemOptions {
+  /** How long the client should wait before it tries again. */
   readonly retryAfterSeconds?: number | undefined;
   readonly closesConnection?: boolean;
   /** More headers for the answer. */
@@ -24,21 +25,21 @@ interface ProblemOptions {
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
-  /**
-   * How long the client should wait before it tries again. Undefined if there is no such time, or if `fixedHeaders` has
-   * one for the code.
-   */
-  readonly retryAfterSeconds: number | undefined;
   readonly closesConnection: boolean;
   readonly headers: AnswerHeaders;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    const { retryAfterSeconds, closesConnection = false, headers = {} } = options;
     super(detail);
     this.code = code;
-    this.retryAfterSeconds = options.retryAfterSeconds;
-    this.closesConnection = options.closesConnection ?? false;
-    this.headers = options.headers ?? {};
+    this.closesConnection = closesConnection;
+    this.headers = retryAfterSeconds === undefined ? headers : { ...headers, "Retry-After": String(retryAfterSeconds) };
   }
+}
+
+/** For a client that must wait. `reason` is a sentence without its full stop. */
+export function tooManyRequests(reason: string, retryAfterSeconds: number): Problem {
+  return new Problem("TooManyRequests", `${reason}. Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 }
 
 /**
@@ -49,12 +50,10 @@ export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof ItemError) return new Problem(error.code, error.message);
   if (error instanceof Refusal)
     return new Problem(error.code, `${error.message}${settingAdvice[error.code] ?? ""}`, error);
-  if (error instanceof WriteError) return new Problem("StoreUnavailable", writeFailures[error.reason]);
-  if (error instanceof StoreError)
-    return new Problem(
-      "StoreUnavailable",
-      "The store cannot be read at the moment. Send the request again shortly. If this goes on, the operator finds the reason in the log.",
-    );
+  if (error instanceof StoreError) {
+    const detail = error instanceof WriteError ? writeFailures[error.reason] : readFailure;
+    return new Problem("StoreUnavailable", detail, { retryAfterSeconds: 1 });
+  }
   return undefined;
 }
 
@@ -62,6 +61,9 @@ export function problemFrom(error: unknown): Problem | undefined {
 const settingAdvice: Partial<Record<ProblemCode, string>> = {
   BodyTooLarge: " Send a smaller item, or ask the operator to raise --body-limit.",
 };
+
+const readFailure =
+  "The store cannot be read at the moment. Send the request again shortly. If this goes on, the operator finds the reason in the log.";
 
 const writeFailures = {
   "queue-full": "Too many writes are waiting, so nothing was changed. Send the request again shortly.",
@@ -72,15 +74,9 @@ const writeFailures = {
     "The store became unavailable while it saved the change, so it is not known whether the change was saved. Read the item before you send the request again.",
 } as const satisfies Record<WriteError["reason"], string>;
 
-const fixedHeaders: Partial<Record<ProblemCode, Record<string, string>>> = {
-  StoreUnavailable: { "Retry-After": "1" },
-  // After a failure, the provider is left alone for this time.
-  TokensUnavailable: { "Retry-After": "60" },
-};
-
 /** `current` is an item's JSON. It is added to the document unchanged, as the member `current`. */
 export function problemAnswer(problem: Problem, current?: string): Answer {
-  const { code, message: detail, retryAfterSeconds, closesConnection, headers } = problem;
+  const { code, message: detail, closesConnection, headers } = problem;
   const [status, title] = [problemStatus[code], titleOf(code)];
   const document = JSON.stringify({ type: problemType(code), title, status, detail, code });
   const body = current === undefined ? document : `${document.slice(0, -1)},"current":${current}}`;
@@ -88,8 +84,6 @@ export function problemAnswer(problem: Problem, current?: string): Answer {
     "Content-Type": "application/problem+json",
     "Cache-Control": "no-store",
     ...nosniff,
-    ...fixedHeaders[code],
-    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
     ...headers,
   };
   return new Answer(status, allHeaders, body, { closesConnection });
