@@ -10,7 +10,6 @@ import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
 import { countOf, jsonSummaryFlag } from "./command-line/output.ts";
 import { followLink, forceFlag } from "./files/target-file.ts";
-import { checkSqlite } from "./stores/check-store.ts";
 import { type CopySummary, isSameFile, printSummary, readBack } from "./stores/store-copy.ts";
 import { replaceStore } from "./stores/store-replacement.ts";
 import { describeStore, requireFile, storeFlag, storeOf } from "./stores/store-setting.ts";
@@ -26,7 +25,7 @@ export const command = defineCommand(
       jsonSummaryFlag,
     ],
     notes:
-      "FILE is checked first. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
+      "FILE is checked before anything is replaced. Stop the service before you restore a SQLite store. A PostgreSQL store is replaced while its services run; they load it again. Every client learns that this is another history.",
     example: "restore monday.db --force",
   },
   async (args) => {
@@ -38,16 +37,11 @@ export const command = defineCommand(
       if (isSameFile(file, store.path)) throw new UsageError(`${file} is the store itself. Name a backup.`);
       if (existsSync(store.path)) requireFile(store.path);
     }
-    const [finding] = checkSqlite(file).findings;
-    if (finding !== undefined)
-      throw new CommandError(
-        `${file} is damaged, and nothing was replaced. First finding: ${finding}. Take another backup.`,
-      );
-    const open = () => openSqliteSnapshot(file);
+    const backup = openSqliteSnapshot(file);
     const summary =
       store.engine === "sqlite"
-        ? await replaceStore(store.path, { command: "restore", force, open })
-        : await toPostgres(open(), store, force);
+        ? await replaceStore(store.path, { command: "restore", force, open: () => backup })
+        : await toPostgres(backup, store, force);
     await printSummary(summary, args.has("json"), `Restored ${describeStore(store)}`);
   },
 );

@@ -1,5 +1,5 @@
-// Checks a store, for `check`, `doctor` and `restore`: every row and, if it is a SQLite file, the file. PostgreSQL itself
-// looks after its files. A check only reads, so it can run beside a service.
+// Checks a store, for `check` and `doctor`: every row and, if it is a SQLite file, the file. PostgreSQL itself looks after
+// its files. A check only reads, so it can run beside a service.
 
 import type { Database } from "bun:sqlite";
 import { partsOf, rootList } from "../../collection/list-key.ts";
