@@ -1,4 +1,4 @@
-// The page's icons, drawn as lines in the colour of the text, and the mark beside the title.
+// The icons of buttons, drawn as lines in the colour of the text, and the page's own icon beside the title.
 
 const lines = {
   plus: "M12 5v14M5 12h14",
@@ -17,9 +17,7 @@ export function Icon({ name }: { name: keyof typeof lines }) {
   );
 }
 
-export const Mark = () => (
-  <svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-    <rect x="2" y="2" width="20" height="20" rx="6" />
-    <path d="m7.5 12.3 3.2 3.2 6-6.6" />
-  </svg>
-);
+// The address is relative, and would mean another one when another list is shown.
+const pageIcon = document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href;
+
+export const Mark = () => <img class="mark" src={pageIcon} alt="" />;

@@ -177,13 +177,17 @@ function Field({ field: { name, label, kind }, value, onInput, onRemove, problem
     const inputmode = kind === "number" ? "decimal" : "text";
     input = <input {...attributes} inputmode={inputmode} dir="auto" value={value} onInput={onChange} />;
   }
+  const labelView = (
+    <label for={id} title={name}>
+      {label}
+    </label>
+  );
   return (
     <div class="field">
-      <label for={id} title={name}>
-        {label}
-      </label>
+      {kind !== "tick" && labelView}
       <div class="value">
         {input}
+        {kind === "tick" && labelView}
         {meaningOf(name) === undefined && (
           <button type="button" class="quiet" onClick={onRemove} aria-label={`Remove ${label}`} title="Remove">
             <Icon name="close" />

@@ -43,8 +43,7 @@ export function SignInForm() {
         }
         required
       />
-      <div class="field">
-        <label for={stayId}>Stay signed in in this tab</label>
+      <div class="value">
         <input
           id={stayId}
           type="checkbox"
@@ -53,6 +52,7 @@ export function SignInForm() {
           onChange={({ currentTarget: { checked } }) => setStays(checked)}
           data-control="stay"
         />
+        <label for={stayId}>Stay signed in in this tab</label>
       </div>
       <p class="problem" role="alert">
         {problem}

@@ -24,7 +24,7 @@ export function OperationView({ operation, choices }: { operation: ListedOperati
     <section class="operation" aria-labelledby={operationId}>
       <h3 id={operationId}>{summary}</h3>
       <p>
-        <code data-method={method}>{method}</code> <code>{path}</code>
+        <code class="method">{method}</code> <code>{path}</code>
         {security.length > 0 && (
           <small>
             <a href="#credentials">needs credentials</a>

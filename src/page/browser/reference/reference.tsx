@@ -64,7 +64,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
           </a>,
           ...operations.map(({ operationId, method, summary }) => (
             <a key={operationId} href={`#${operationId}`}>
-              <code data-method={method}>{method}</code> {summary}
+              <code class="method">{method}</code> {summary}
             </a>
           )),
         ])}
