@@ -2,7 +2,8 @@
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { authorityWasReplaced, CertificateError, openDevelopmentCertificate } from "../serve/certificate-files.ts";
+import { authorityWasReplaced, openDevelopmentCertificate } from "../serve/certificate-files.ts";
+import { FixableError } from "../serve/fixable-error.ts";
 import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError } from "./command-line/errors.ts";
@@ -18,7 +19,7 @@ export const command = defineCommand(
   },
   async (_args, environment) => {
     const opened = await openDevelopmentCertificate(environment).catch((error: unknown) => {
-      throw error instanceof CertificateError ? new CommandError(error.message, { cause: error }) : error;
+      throw error instanceof FixableError ? new CommandError(error.message, { cause: error }) : error;
     });
     if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.`);
     const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(opened.authorityCert));

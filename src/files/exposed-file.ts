@@ -1,23 +1,27 @@
-// Finds out whether other users of this machine can read or change a file.
+// Finds files that other users of this machine can read or change.
 
 import { realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-export interface Exposure {
-  readonly can: "read" | "change";
+export interface Danger {
+  readonly text: string;
   /** What to do about it. */
   readonly hint: string;
 }
 
-/** What every user of this machine can do with the file. Undefined if nothing, or if there is no such file. */
-export function exposureOf(path: string): Exposure | undefined {
+/** Describes each of these files that every user of this machine can read or change. */
+export function exposedFiles(paths: readonly (string | undefined)[]): Danger[] {
+  return paths.flatMap((path) => (path === undefined ? [] : exposure(path)));
+}
+
+function exposure(path: string): Danger[] {
   const { mode } = statSync(path, { throwIfNoEntry: false }) ?? { mode: 0 };
   // On Windows, the mode says nothing about other users.
-  if ((mode & 0o006) === 0 || process.platform === "win32") return undefined;
+  if ((mode & 0o006) === 0 || process.platform === "win32") return [];
   const file = realpathSync(path);
-  if (isShielded(file)) return undefined;
-  const hint = `chmod 600 ${file}, and give it to the user of the service`;
-  return { can: (mode & 0o002) !== 0 ? "change" : "read", hint };
+  if (isShielded(file)) return [];
+  const text = `${path}: every user of this machine can ${(mode & 0o002) !== 0 ? "change" : "read"} it`;
+  return [{ text, hint: `chmod 600 ${file}, and give it to the user of the service` }];
 }
 
 /** True if other users cannot reach the file, because one of its folders is closed to them. */

@@ -12,12 +12,8 @@ import type { Log } from "../http/log.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import type { Certificate } from "../wire/listen.ts";
+import { FixableError } from "./fixable-error.ts";
 import type { Settings } from "./settings-table.ts";
-
-/** The certificate cannot be used. `message` says which file is at fault and why. */
-export class CertificateError extends Error {
-  override readonly name = "CertificateError";
-}
 
 export async function certificateFiles(
   { tlsCert, tlsKey }: Settings,
@@ -45,19 +41,19 @@ export async function openDevelopmentCertificate(environment: Environment): Prom
   try {
     return await developmentCertificate(folder);
   } catch (error) {
-    throw new CertificateError(`${folder}: the development certificate cannot be made: ${systemReason(error)}`);
+    throw new FixableError(`${folder}: the development certificate cannot be made: ${systemReason(error)}`);
   }
 }
 
-/** Reads a certificate and its key, and checks that they belong together and can be used. */
+/** Reads a certificate and its key. Throws a `FixableError` unless they belong together and can be used. */
 export function readCertificate(files: CertificateFiles): Certificate {
   const [cert, key] = [readPem(files.cert, "certificate"), readPem(files.key, "key")];
   const parsed = parse(files.cert, "certificate", () => new X509Certificate(cert));
   const parsedKey = parse(files.key, "private key without a passphrase", () => createPrivateKey(key));
   if (!parsed.checkPrivateKey(parsedKey))
-    throw new CertificateError(`${files.key}: this is not the key of the certificate ${files.cert}`);
+    throw new FixableError(`${files.key}: this is not the key of the certificate ${files.cert}`);
   if (new Date(parsed.validTo) < new Date())
-    throw new CertificateError(`${files.cert}: the certificate expired on ${parsed.validTo}`);
+    throw new FixableError(`${files.cert}: the certificate expired on ${parsed.validTo}`);
   // Parse the whole chain now, as the listener will do later, so that a mistake in it is reported here.
   parse(files.cert, "certificate", () => createSecureContext({ cert, key }));
   return { cert, key };
@@ -67,7 +63,7 @@ function readPem(path: string, part: "certificate" | "key"): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new CertificateError(`${path}: the ${part} cannot be read: ${systemReason(error)}`, { cause: error });
+    throw new FixableError(`${path}: the ${part} cannot be read: ${systemReason(error)}`, { cause: error });
   }
 }
 
@@ -76,6 +72,6 @@ function parse<Result>(path: string, expected: string, action: () => Result): Re
   try {
     return action();
   } catch (error) {
-    throw new CertificateError(`${path}: this is not a PEM file of a ${expected}, or it is damaged`, { cause: error });
+    throw new FixableError(`${path}: this is not a PEM file of a ${expected}, or it is damaged`, { cause: error });
   }
 }

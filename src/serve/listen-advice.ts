@@ -1,19 +1,15 @@
 // Tells the operator why the service cannot listen on a port, and what to do.
 
 import { AddressError, listenOn } from "../wire/listen.ts";
+import { FixableError } from "./fixable-error.ts";
 import { addressesOf, isLoopback, ownAddresses } from "./loopback.ts";
 import type { Settings } from "./settings-table.ts";
-
-/** The service cannot listen on an address. `message` says why and what to do. */
-export class ListenError extends Error {
-  override readonly name = "ListenError";
-}
 
 /** The flag that sets the port. It is named in the advice to the operator. */
 type PortFlag = "--port" | "--https-port" | "--metrics-port";
 
 /**
- * Calls `start`, which must listen on this port. If it throws an `AddressError`, throws a `ListenError` with advice
+ * Calls `start`, which must listen on this port. If it throws an `AddressError`, throws a `FixableError` with advice
  * instead.
  */
 export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () => Server): Server {
@@ -21,11 +17,11 @@ export function listenOrExplain<Server>(port: number, flag: PortFlag, start: () 
     return start();
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
-    throw new ListenError(advice(error.address, port, flag, error.cause), { cause: error });
+    throw new FixableError(advice(error.address, port, flag, error.cause), { cause: error });
   }
 }
 
-/** Throws a `ListenError` if another program uses one of the ports that the service is going to use. */
+/** Throws a `FixableError` if another program uses one of the ports that the service is going to use. */
 export function checkPortsAreFree({ host, port, httpsPort, metricsPort }: Settings): void {
   const ports = [
     ["--port", port] as const,

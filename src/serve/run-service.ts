@@ -3,20 +3,19 @@
 import { StoreError } from "../collection/engine.ts";
 import { realLimits } from "../collection/limits.ts";
 import { UsersFileError } from "../credentials/users-file.ts";
-import { exposureOf } from "../files/exposed-file.ts";
+import { type Danger, exposedFiles } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
 import { explainUsersError, withAdvice } from "./advice.ts";
-import { CertificateError } from "./certificate-files.ts";
+import { FixableError } from "./fixable-error.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
-import { checkPortsAreFree, ListenError } from "./listen-advice.ts";
+import { checkPortsAreFree } from "./listen-advice.ts";
 import { isLoopback } from "./loopback.ts";
 import { startMetricsServer } from "./metrics-server.ts";
-import { SeedError } from "./seed.ts";
 import { readSettings } from "./settings.ts";
 import type { Settings } from "./settings-table.ts";
 
@@ -95,8 +94,7 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
 export function startFailure(error: unknown): string | undefined {
   if (error instanceof UsersFileError) return explainUsersError(error);
   if (error instanceof StoreError) return withAdvice(error);
-  const kinds = [ListenError, SeedError, CertificateError];
-  return error instanceof Error && kinds.some((kind) => error instanceof kind) ? error.message : undefined;
+  return error instanceof FixableError ? error.message : undefined;
 }
 
 /** Prints the start-up text. If that fails, the service goes on, and the log gives the reason. */
@@ -121,11 +119,6 @@ function endOnDefect(log: Log): void {
   process.on("uncaughtException", end);
 }
 
-interface Danger {
-  readonly text: string;
-  readonly hint: string;
-}
-
 /** Describes settings that are allowed but dangerous, and says what to do about them. */
 export function dangers({ host, port, auth }: Settings): Danger[] {
   if (auth === "off" || port === undefined || isLoopback(host)) return [];
@@ -135,14 +128,6 @@ export function dangers({ host, port, auth }: Settings): Danger[] {
       hint: "Use --https-port with --port off, or listen on localhost",
     },
   ];
-}
-
-/** Describes files with secrets that other users of this machine can read. */
-export function exposedFiles(paths: readonly (string | undefined)[]): Danger[] {
-  return paths.flatMap((path) => {
-    const exposed = path === undefined ? undefined : exposureOf(path);
-    return exposed ? [{ text: `${path}: every user of this machine can ${exposed.can} it`, hint: exposed.hint }] : [];
-  });
 }
 
 /**

@@ -5,13 +5,9 @@ import { systemReason } from "../files/system-reason.ts";
 import { ItemError, invalidIdAdvice } from "../items/item-error.ts";
 import { scanArray } from "../items/json-text.ts";
 import { type IdentifiedItem, identify, idKey, parseTodoItem } from "../items/todo-item.ts";
+import { FixableError } from "./fixable-error.ts";
 import { sampleItems } from "./sample-items.ts";
 import type { Settings } from "./settings-table.ts";
-
-/** The seed cannot be used. `message` says where the mistake is. */
-export class SeedError extends Error {
-  override readonly name = "SeedError";
-}
 
 export function parseSeed(source: string, json: string): IdentifiedItem[] {
   // The depth limit is higher here. So an item that nests too deeply is refused only below, where the error message can
@@ -30,7 +26,9 @@ function refuseDuplicates(items: readonly IdentifiedItem[], source: string): voi
   for (const [index, { id }] of items.entries()) {
     const first = indexes.get(idKey(id));
     if (first !== undefined)
-      throw new SeedError(`${source}: items ${first + 1} and ${index + 1} have the same ID ${id}; give each its own.`);
+      throw new FixableError(
+        `${source}: items ${first + 1} and ${index + 1} have the same ID ${id}; give each its own.`,
+      );
     indexes.set(idKey(id), index);
   }
 }
@@ -41,11 +39,11 @@ function blame<Result>(where: string, action: () => Result): Result {
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
     const advice = error.code === "TodoItemIDInvalid" ? ` ${invalidIdAdvice}` : "";
-    throw new SeedError(`${where}: ${error.message}${advice}`);
+    throw new FixableError(`${where}: ${error.message}${advice}`);
   }
 }
 
-/** The seed that these settings ask for. Throws a `SeedError` if there is a mistake in it. */
+/** The seed that these settings ask for. Throws a `FixableError` if there is a mistake in it. */
 export function readSeed({ seed, demo }: Settings) {
   if (seed !== undefined) return parseSeed(seed, readText(seed));
   return demo ? parseSeed("sample items", sampleItems) : undefined;
@@ -56,7 +54,7 @@ function readText(path: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     const reason = error instanceof TypeError ? "it is not UTF-8 text" : systemReason(error);
-    throw new SeedError(
+    throw new FixableError(
       `${path}: the seed cannot be read: ${reason}. Name a file with a JSON array of items, or leave out --seed`,
     );
   }

@@ -7,8 +7,9 @@ import { connectionsMax, type ListenOptions, listen, type RunningServer, surplus
 import type { Handler } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
-import { CertificateError, certificateFiles, readCertificate } from "./certificate-files.ts";
+import { certificateFiles, readCertificate } from "./certificate-files.ts";
 import { watchFiles } from "./file-watch.ts";
+import { FixableError } from "./fixable-error.ts";
 import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
@@ -138,7 +139,7 @@ async function startHttps(
       server.replaceCertificate(readCertificate(files));
       log("info", `${files.cert}: the certificate was read again`);
     } catch (error) {
-      if (!(error instanceof CertificateError)) throw error;
+      if (!(error instanceof FixableError)) throw error;
       log("error", `${error.message}. The old certificate stays in use`);
     }
   });

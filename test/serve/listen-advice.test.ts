@@ -1,7 +1,8 @@
 // Tests the errors that an operator sees if the service cannot listen on a port.
 
 import { expect, test } from "bun:test";
-import { checkPortsAreFree, ListenError, listenOrExplain } from "../../src/serve/listen-advice.ts";
+import { FixableError } from "../../src/serve/fixable-error.ts";
+import { checkPortsAreFree, listenOrExplain } from "../../src/serve/listen-advice.ts";
 import { readSettings } from "../../src/serve/settings.ts";
 import { listen } from "../../src/wire/listen.ts";
 import { Answer, type Handler } from "../../src/wire/message.ts";
@@ -20,7 +21,7 @@ function startOn(addresses: readonly string[], port: number) {
 test("if a port is in use, the error names it and the flag that sets another", async () => {
   const server = start("127.0.0.1", 0);
   const again = () => start("127.0.0.1", server.port);
-  expect(again).toThrow(ListenError);
+  expect(again).toThrow(FixableError);
   expect(again).toThrow(
     `Port ${server.port} on 127.0.0.1 is in use by another program, or by todoitems itself. Choose another`,
   );
@@ -47,7 +48,7 @@ test.skipIf(process.platform !== "linux")(
 for (const host of ["192.0.2.1", "no-such-host.invalid", "999.1.1.1", "a b"]) {
   test(`if this machine does not have the address ${host}, the error names it`, () => {
     const elsewhere = () => start(host, 0);
-    expect(elsewhere).toThrow(ListenError);
+    expect(elsewhere).toThrow(FixableError);
     expect(elsewhere).toThrow(`${host} is not an address of this machine`);
   });
 }
