@@ -7,12 +7,9 @@ import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts
 import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import { rowFault } from "../../engines/row-rules.ts";
 import type { ListedChange } from "../../engines/snapshot.ts";
-import { realPathOf } from "../../engines/sqlite/open-store.ts";
-import { connectForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
+import { openForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
 import { rowChecksum } from "../../engines/sqlite/row-checksum.ts";
-import { checkOwner } from "../../engines/sqlite/schema.ts";
 import { explainSqliteError, SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
-import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { StoredRows } from "../../engines/sqlite/stored-rows.ts";
 import { asTyped } from "../../terminal/program-name.ts";
 import { type KeptStore, requireFile } from "./store-setting.ts";
@@ -56,11 +53,9 @@ export function checkSqlite(path: string): CheckReport {
   const rows = new RowCheck();
   let database: Database | undefined;
   try {
-    judgeFiles(realPathOf(path));
-    database = connectForReading(path);
+    database = openForReading(path, { checksPages: false });
     // The transaction makes all queries see the same state, whatever a service commits in the meantime.
     database.run("BEGIN");
-    checkOwner(database, path);
     const integrity = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)");
     for (const { integrity_check: finding } of integrity.iterate())
       if (finding !== "ok") rows.findings.push(`SQLite: ${finding.replaceAll("\n", "; ")}`);

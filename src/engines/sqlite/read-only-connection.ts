@@ -51,7 +51,7 @@ export function refuseUnreadable(path: string): void {
 }
 
 /** The file must exist. Throws an error of SQLite if the file cannot be read, and a StoreError if its log cannot. */
-export function connectForReading(path: string): Database {
+function connectForReading(path: string): Database {
   let database: Database | undefined;
   try {
     database = new Database(path, { readonly: true });
