@@ -8,7 +8,7 @@ import type { ItemState, Mirror } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { timerMsMax } from "../time-limit.ts";
 import type { KeptList } from "./kept-list.ts";
-import { type Edit, reconciled, refused, replaced } from "./outbox.ts";
+import { type Edit, type EditState, reconciled, refused, replaced } from "./outbox.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 /** If the change feed was silent for longer, the next edit waits until it is known which store answers. */
@@ -43,6 +43,12 @@ export class EditSender {
     return known !== undefined && epoch !== undefined && epoch !== known.epoch;
   }
 
+  stateOf(edit: Edit): EditState {
+    if (edit.theirs) return "conflict";
+    if (edit.problem) return "refused";
+    return this.isForeign(edit) ? "held" : "waiting";
+  }
+
   /** True if there is nothing to send now. */
   get isIdle(): boolean {
     return !this.#isRunning && this.#next() === undefined;
@@ -53,8 +59,7 @@ export class EditSender {
     if (this.#parts.follower.status.readOnly || this.needsCredentials) return undefined;
     const blocked = new Set<string>();
     return this.#parts.kept.outbox.find((edit) => {
-      const waits = edit.theirs !== undefined || edit.problem !== undefined || this.isForeign(edit);
-      const isFirst = !waits && !blocked.has(edit.id);
+      const isFirst = this.stateOf(edit) === "waiting" && !blocked.has(edit.id);
       blocked.add(edit.id);
       return isFirst;
     });
@@ -110,7 +115,7 @@ export class EditSender {
     await this.#parts.kept.commit((outbox) => {
       const edit = find(outbox);
       wasSent = edit?.sent ?? false;
-      return edit && !edit.theirs && !edit.problem ? replaced(outbox, edit, { ...edit, sent: true }) : outbox;
+      return edit && this.stateOf(edit) === "waiting" ? replaced(outbox, edit, { ...edit, sent: true }) : outbox;
     }, "kept");
     const edit = find();
     // The change feed may have shown in the meantime that the edit is stored, or the comparison was a conflict.

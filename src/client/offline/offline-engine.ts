@@ -234,7 +234,7 @@ export class OfflineEngine<Item> {
     const { status } = this.#follower;
     const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
     const shown = { ...status, loaded, needsCredentials, kept, storageError };
-    this.view.draw(items, outbox, shown, (edit) => this.#sender.isForeign(edit));
+    this.view.draw(items, outbox, shown, (edit) => this.#sender.stateOf(edit));
     return this.view.snapshot !== before;
   }
 

@@ -5,7 +5,7 @@ import type { ItemCodec } from "../codecs.ts";
 import { withEdits } from "../item-text.ts";
 import { type Entry, unchanged } from "../live/mirror.ts";
 import { firstStatus, type OfflineStatus } from "../live/status.ts";
-import { type Edit, type EditProblem, insisted, type Outbox, overlaid } from "./outbox.ts";
+import { type Edit, type EditProblem, type EditState, insisted, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
   /** In lower case. */
@@ -33,11 +33,7 @@ export type Resolution<Item> = "mine" | "theirs" | Item;
 export interface PendingEdit<Item> {
   readonly id: string;
   readonly kind: Edit["kind"];
-  /**
-   * `waiting`: it is sent as soon as possible. `conflict`: call `resolve`. `refused`: change the item again, call
-   * `retry` with its ID, or `discard`. `held`: another store answers than the edit was made for; call `sendAnyway` or `discard`.
-   */
-  readonly state: "waiting" | "conflict" | "refused" | "held";
+  readonly state: EditState;
   readonly problem: EditProblem | undefined;
   readonly conflict: Conflict<Item> | undefined;
 }
@@ -68,9 +64,9 @@ export class OfflineView<Item> {
     this.#codec = codec;
   }
 
-  draw(items: readonly Entry<Item>[], outbox: Outbox, status: OfflineStatus, isForeign: (edit: Edit) => boolean): void {
+  draw(items: readonly Entry<Item>[], outbox: Outbox, status: OfflineStatus, stateOf: (edit: Edit) => EditState): void {
     const before = this.snapshot;
-    const pending = outbox.map((edit) => this.#pendingOf(edit, isForeign(edit)));
+    const pending = outbox.map((edit) => this.#pendingOf(edit, stateOf(edit)));
     this.seen = items;
     this.snapshot = unchanged(before, {
       items: unchanged(before.items, this.#items(items, outbox)),
@@ -92,9 +88,8 @@ export class OfflineView<Item> {
     return shown.map(([, { entry }]) => entry);
   }
 
-  #pendingOf(edit: Edit, isForeign: boolean): PendingEdit<Item> {
+  #pendingOf(edit: Edit, state: EditState): PendingEdit<Item> {
     const { id, kind, problem, theirs } = edit;
-    const state = theirs ? "conflict" : problem ? "refused" : isForeign ? "held" : "waiting";
     const before = this.#pending.get(edit);
     if (before?.state === state) return before;
     const pending = { id, kind, state, problem, conflict: theirs && conflictOf(edit, this.#codec) } as const;

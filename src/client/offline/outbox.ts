@@ -33,6 +33,12 @@ export interface Edit {
 
 export type EditProblem = Pick<HttpError, "status" | "code" | "detail">;
 
+/**
+ * `waiting`: it is sent as soon as possible. `conflict`: call `resolve`. `refused`: change the item again, call `retry`
+ * with its ID, or `discard`. `held`: another store answers than the edit was made for; call `sendAnyway` or `discard`.
+ */
+export type EditState = "waiting" | "conflict" | "refused" | "held";
+
 export type Outbox = readonly Edit[];
 
 /** Replaces an edit, or drops it if there is nothing in its place. */
