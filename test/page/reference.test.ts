@@ -99,7 +99,7 @@ test("an item can be created, changed under a condition and deleted", async () =
   // The condition of the update no longer holds, so the answer is 412 and contains the current item.
   await send("updateItem");
   expect(await answered("updateItem", 412)).toContain(`"current":{"ID":"${id}","Price":2.50}`);
-  // The forms for reading and deleting already contain the ID of the created item.
+  // The forms for reading and deleting already contain the ID of the item in the example.
   await send("readItem");
   expect(await answered("readItem", 200)).toBe(`{"ID":"${id}","Price":2.50}`);
   await send("deleteItem");

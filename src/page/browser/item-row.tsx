@@ -67,7 +67,7 @@ export function ItemRow({ item, state, readOnly, actions, onEdit, onDecide }: It
       {!readOnly && (
         <button
           type="button"
-          class="quiet bin"
+          class="quiet"
           onClick={() => void actions.remove(item)}
           aria-label={`Delete ${title}`}
           title="Delete"

@@ -5,7 +5,6 @@ export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
-  readonly enum?: readonly string[];
   readonly description?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -39,7 +38,7 @@ export interface ListedOperation {
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly requestBody?: { readonly content: Content };
   readonly security: readonly object[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly "x-codeSamples": readonly { readonly label: string; readonly source: string }[];
@@ -90,12 +89,6 @@ function resolved(part: unknown, source: unknown): unknown {
 export function isRare({ operations }: ApiDocument, status: string, { description }: Response): boolean {
   const live = operations.find(({ operationId }) => operationId === "isLive");
   return Number(status) >= 500 || (Number(status) >= 400 && live?.responses[status]?.description === description);
-}
-
-/** The ID of the item in all examples. */
-export function exampleIdOf({ operations }: ApiDocument): string {
-  const id = operations.flatMap(({ parameters = [] }) => parameters).find(({ in: place }) => place === "path");
-  return String(Object.values(id?.examples ?? {})[0]?.value ?? "");
 }
 
 /** An example as a reader sees it. */

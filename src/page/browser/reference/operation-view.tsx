@@ -5,10 +5,10 @@ import { CodeSamples } from "../code-samples.tsx";
 import { isRare, type ListedOperation } from "./api-document.ts";
 import { Inline, Name, Prose, useDocument } from "./prose.tsx";
 import { ContentView } from "./schema-view.tsx";
-import { type TriedItem, TryForm } from "./try-form.tsx";
+import { TryForm } from "./try-form.tsx";
 
 /** The reader's choices. They apply to all operations. */
-interface ReaderChoices extends TriedItem {
+interface ReaderChoices {
   /** What an operation that needs credentials is tried with. Undefined if the reader has typed none. */
   readonly authorization: string | undefined;
   readonly language: string;
@@ -42,7 +42,7 @@ export function OperationView({ operation, choices }: { operation: ListedOperati
         onChoose={choices.onLanguage}
       />
       <h4>Request</h4>
-      <TryForm operation={operation} {...choices} />
+      <TryForm operation={operation} authorization={choices.authorization} />
       <h4>Responses</h4>
       <Responses operation={operation} />
     </section>

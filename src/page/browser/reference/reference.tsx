@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { basic, type Credentials } from "../../../client/basic.ts";
 import { CredentialFields } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
-import { type ApiDocument, exampleIdOf, type ListedOperation } from "./api-document.ts";
+import type { ApiDocument, ListedOperation } from "./api-document.ts";
 import { OperationView } from "./operation-view.tsx";
 import { DocumentContext, Name, Prose } from "./prose.tsx";
 import { Schemas } from "./schema-view.tsx";
@@ -23,14 +23,7 @@ export function Reference({ document: description }: { document: ApiDocument }) 
   const [credentials, setCredentials] = useState<Credentials>({ username: "", password: "" });
   const [token, setToken] = useState("");
   const [language, setLanguage] = useState("curl");
-  const [itemId, setItemId] = useState(() => exampleIdOf(description));
-  const choices = {
-    authorization: authorizationOf(credentials, token),
-    language,
-    onLanguage: setLanguage,
-    itemId,
-    onCreated: setItemId,
-  };
+  const choices = { authorization: authorizationOf(credentials, token), language, onLanguage: setLanguage };
   const { operations } = description;
   const groups = description.tags.map(({ name, description: text }) => ({
     name,

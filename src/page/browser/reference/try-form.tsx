@@ -3,17 +3,11 @@
 
 import { useId, useRef, useState } from "preact/hooks";
 import { Copyable } from "../copyable.tsx";
-import { exampleIdOf, exampleText, type ListedOperation } from "./api-document.ts";
-import { Inline, useDocument } from "./prose.tsx";
+import { exampleText, type ListedOperation } from "./api-document.ts";
+import { Inline } from "./prose.tsx";
 import { ContentView } from "./schema-view.tsx";
 
-export interface TriedItem {
-  /** The ID of the item that the reader created last. Before that, the ID in the examples. */
-  readonly itemId: string;
-  readonly onCreated: (id: string) => void;
-}
-
-interface TryFormProps extends TriedItem {
+interface TryFormProps {
   readonly operation: ListedOperation;
   readonly authorization: string | undefined;
 }
@@ -29,12 +23,8 @@ interface Received {
 /** The most text that is shown. More would make a browser slow. */
 const charactersMax = 50_000;
 
-export function TryForm({ operation, authorization, itemId, onCreated }: TryFormProps) {
+export function TryForm({ operation, authorization }: TryFormProps) {
   const { method, path, parameters = [], requestBody, security } = operation;
-  const exampleId = exampleIdOf(useDocument());
-  // Once the reader has created an item, the other forms are about that item. A field in which the reader has typed
-  // keeps its text, because only its default value changes.
-  const id = method === "POST" ? exampleId : itemId;
   const formId = useId();
   const json = requestBody?.content["application/json"];
   const [example, ...others] = Object.entries(json?.examples ?? {});
@@ -60,8 +50,6 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
     try {
       // The browser must neither respond from its cache nor ask for credentials itself.
       const response = await fetch(url, { method, headers, body, signal, cache: "no-store", credentials: "omit" });
-      const location = response.headers.get("location");
-      if (response.status === 201 && location !== null) onCreated(location.slice(location.lastIndexOf("/") + 1));
       await show(response, signal, setReceived);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -79,7 +67,7 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
         void send(new FormData(event.currentTarget));
       }}
     >
-      {parameters.map(({ name, in: place, required = false, description }) => (
+      {parameters.map(({ name, in: place, required = false, description, examples = {} }) => (
         <div key={name} class="field">
           <label for={formId + name}>
             <span>
@@ -93,7 +81,7 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
           <input
             id={formId + name}
             name={name}
-            defaultValue={name === "id" ? id : ""}
+            defaultValue={required ? String(Object.values(examples)[0]?.value ?? "") : ""}
             required={required}
             autocomplete="off"
             autocapitalize="none"
@@ -110,7 +98,7 @@ export function TryForm({ operation, authorization, itemId, onCreated }: TryForm
             class="json"
             name="body"
             rows={6}
-            defaultValue={exampleText(example?.[1].value ?? "").replaceAll(exampleId, id)}
+            defaultValue={exampleText(example?.[1].value ?? "")}
             spellcheck={false}
           />
         </div>
