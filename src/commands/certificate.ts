@@ -3,10 +3,8 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { authorityWasReplaced, openDevelopmentCertificate } from "../serve/certificate-files.ts";
-import { FixableError } from "../serve/fixable-error.ts";
 import { labelledRows, widthOf } from "../terminal/wrapped-text.ts";
 import { defineCommand } from "./command-line/command.ts";
-import { CommandError } from "./command-line/errors.ts";
 import { printLine, remark } from "./command-line/output.ts";
 
 export const command = defineCommand(
@@ -18,9 +16,7 @@ export const command = defineCommand(
     example: "certificate",
   },
   async (_args, environment) => {
-    const opened = await openDevelopmentCertificate(environment).catch((error: unknown) => {
-      throw error instanceof FixableError ? new CommandError(error.message, { cause: error }) : error;
-    });
+    const opened = await openDevelopmentCertificate(environment);
     if (opened.replacedAuthority) remark(`${authorityWasReplaced()}.`);
     const { subject, validTo, fingerprint256 } = new X509Certificate(readFileSync(opened.authorityCert));
     const rows = Object.entries({

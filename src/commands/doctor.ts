@@ -3,7 +3,7 @@
 // Why: docs/decisions/0078-doctor.md
 
 import { styleText } from "node:util";
-import { startFailure } from "../serve/run-service.ts";
+import { explainFixable } from "../serve/advice.ts";
 import { readSettings, settingFlags } from "../serve/settings.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
@@ -48,7 +48,7 @@ async function examine(args: readonly string[], environment: Environment): Promi
     try {
       for await (const finding of check(result.settings, args)) findings.push({ area, ...finding });
     } catch (error) {
-      const reason = startFailure(error);
+      const reason = explainFixable(error);
       if (reason === undefined) throw error;
       findings.push({ area, ...fail(reason, cannotStart) });
     }

@@ -1,7 +1,6 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
-import { checkEditable, editUser, listUsers, UsersFileError } from "../credentials/users-file.ts";
-import { explainUsersError } from "../serve/advice.ts";
+import { checkEditable, editUser, listUsers } from "../credentials/users-file.ts";
 import { asTyped, asWord } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
@@ -30,14 +29,9 @@ export const command = defineCommand(
       throw new UsageError(
         "A name must not be empty, must not contain a colon or control characters, and must not begin with #.",
       );
-    try {
-      if (action === "add") await add(path, name ?? "");
-      else if (action === "remove") await remove(path, name ?? "");
-      else await list(path);
-    } catch (error) {
-      if (!(error instanceof UsersFileError)) throw error;
-      throw new CommandError(explainUsersError(error), { cause: error });
-    }
+    if (action === "add") await add(path, name ?? "");
+    else if (action === "remove") await remove(path, name ?? "");
+    else await list(path);
   },
 );
 

@@ -1,12 +1,13 @@
-// Adds to an error of a SQLite store or a users file what the operator can do about it. The error itself says only what
-// has happened.
+// Explains errors that the operator can fix. An error of a store or a users file says only what has happened. What to do
+// about it is added here.
 
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { StoreError } from "../collection/engine.ts";
-import type { UsersFileError } from "../credentials/users-file.ts";
+import { StoreError } from "../collection/engine.ts";
+import { UsersFileError } from "../credentials/users-file.ts";
 import { SqliteStoreError, type StoreTrouble } from "../engines/sqlite/sqlite-errors.ts";
 import { asTyped, asWord } from "../terminal/program-name.ts";
+import { FixableError } from "./fixable-error.ts";
 
 const advice: Readonly<Record<StoreTrouble, (path: string) => string>> = {
   damaged: (path) =>
@@ -29,13 +30,15 @@ function savedItems(path: string): string {
   return `. When the service gave up, it saved its items as ${newest}. To go on with them: ${command}`;
 }
 
-/** The message of the error and, if something can be done about it, what to do. */
-export function withAdvice(error: StoreError): string {
-  if (!(error instanceof SqliteStoreError) || !error.trouble || !error.path) return error.message;
-  return `${error.message}${advice[error.trouble](error.path)}`;
+/** What has happened and, if that is known, what to do about it. Undefined if the error is a defect. */
+export function explainFixable(error: unknown): string | undefined {
+  if (error instanceof UsersFileError) return explainUsersError(error);
+  if (error instanceof SqliteStoreError && error.trouble && error.path)
+    return `${error.message}${advice[error.trouble](error.path)}`;
+  return error instanceof StoreError || error instanceof FixableError ? error.message : undefined;
 }
 
-export function explainUsersError({ message, path, missingUser }: UsersFileError): string {
+function explainUsersError({ message, path, missingUser }: UsersFileError): string {
   if (missingUser === undefined) return `${message}.`;
   return `${message}. Set a password with: ${asTyped(`user add ${asWord(missingUser)} --users ${asWord(path)}`)}`;
 }

@@ -1,16 +1,13 @@
 // `todoitems serve`: reads the settings, starts an instance, and runs until it gets a signal.
 
-import { StoreError } from "../collection/engine.ts";
 import { realLimits } from "../collection/limits.ts";
-import { UsersFileError } from "../credentials/users-file.ts";
 import { type Danger, exposedFiles } from "../files/exposed-file.ts";
 import { systemReason } from "../files/system-reason.ts";
 import { createLog, describeError, type Log } from "../http/log.ts";
 import type { Environment } from "../terminal/environment.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { widthOf } from "../terminal/wrapped-text.ts";
-import { explainUsersError, withAdvice } from "./advice.ts";
-import { FixableError } from "./fixable-error.ts";
+import { explainFixable } from "./advice.ts";
 import { greeting, readyLine } from "./greeting.ts";
 import { startInstance } from "./instance.ts";
 import { checkPortsAreFree } from "./listen-advice.ts";
@@ -84,17 +81,10 @@ async function atStart<Result>(start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
   } catch (error) {
-    const reason = startFailure(error);
+    const reason = explainFixable(error);
     if (reason === undefined) throw error;
     throw new StartError(`todoitems cannot start: ${reason}`, 1, { cause: error });
   }
-}
-
-/** Why the service cannot start, if the operator can fix that. Undefined if the error is a defect. */
-export function startFailure(error: unknown): string | undefined {
-  if (error instanceof UsersFileError) return explainUsersError(error);
-  if (error instanceof StoreError) return withAdvice(error);
-  return error instanceof FixableError ? error.message : undefined;
 }
 
 /** Prints the start-up text. If that fails, the service goes on, and the log gives the reason. */

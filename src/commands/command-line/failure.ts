@@ -3,7 +3,7 @@
 import { hasStatus, isTodoError, type TodoClientError } from "../../client/errors.ts";
 import { StoreError } from "../../collection/engine.ts";
 import { isSystemError, systemReason } from "../../files/system-reason.ts";
-import { withAdvice } from "../../serve/advice.ts";
+import { explainFixable } from "../../serve/advice.ts";
 import { asTyped } from "../../terminal/program-name.ts";
 import { printable } from "../../terminal/text.ts";
 import { CommandError } from "./errors.ts";
@@ -21,9 +21,10 @@ interface Failure {
 export function describeFailure(error: unknown): Failure {
   // The message may quote a server, so it is made safe to print.
   if (isTodoError(error)) return { message: printable(explain(error)), exitCode: exitCodeOf(error) };
-  if (error instanceof StoreError) {
-    const isInUse = "trouble" in error && error.trouble === "in use";
-    return { message: printable(withAdvice(error)), exitCode: isInUse ? 1 : unreachable };
+  const explained = explainFixable(error);
+  if (explained !== undefined) {
+    const isAway = error instanceof StoreError && !("trouble" in error && error.trouble === "in use");
+    return { message: printable(explained), exitCode: isAway ? unreachable : 1 };
   }
   // If a command explains a failure in its own words, the original failure decides the exit code.
   if (error instanceof CommandError && isTodoError(error.cause))
