@@ -8,7 +8,7 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
 import { Answer, type AnswerHeaders, type HttpRequest } from "../wire/message.ts";
-import { entityTag, ifNoneMatchHits, readOnlyTag } from "./conditions.ts";
+import { entityTag, ifNoneMatchHits, withSuffix } from "./conditions.ts";
 import { itemCaching, jsonHeaders } from "./headers.ts";
 import type { ListMode } from "./routes.ts";
 
@@ -61,7 +61,7 @@ export class ChangeDocuments {
   #headers({ epoch, version, readOnly }: TodoCollection) {
     const tag = entityTag(epoch, version, this.#fieldNames);
     return this.#caching({
-      ETag: readOnly ? readOnlyTag(tag) : tag,
+      ETag: readOnly ? withSuffix(tag, "read-only") : tag,
       "Cache-Control": "no-cache",
       Vary: "Accept, Last-Event-ID, Accept-Encoding",
     });

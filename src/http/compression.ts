@@ -5,7 +5,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { Answer, type HeaderFields, isStream, PieceBody } from "../wire/message.ts";
-import { gzipTag } from "./conditions.ts";
+import { withSuffix } from "./conditions.ts";
 
 /** Compressing a shorter body would save too little. */
 const bytesMin = 1_000;
@@ -52,7 +52,7 @@ export class Compression {
    * ETag with the suffix `-gzip`.
    */
   #notModified(headers: HeaderFields, answer: Answer): Answer | Promise<Answer> {
-    const tag = gzipTag(answer.headers["ETag"] ?? "");
+    const tag = withSuffix(answer.headers["ETag"] ?? "", "gzip");
     if (!headers.get("if-none-match")?.includes(tag) || !accepts(headers)) return answer;
     const known = this.#kept.get(answer);
     if (known) return known;
@@ -89,7 +89,7 @@ function compressedForm({ status, headers, isStanding, closesConnection }: Answe
   const { ETag } = headers;
   // In an answer with status 200, the ETag belongs to the body, so a compressed body needs another ETag. In other
   // answers, the ETag names the state of the item (created, or current in a problem document) and must not change.
-  const tag = status === 200 && ETag !== undefined ? { ETag: gzipTag(ETag) } : {};
+  const tag = status === 200 && ETag !== undefined ? { ETag: withSuffix(ETag, "gzip") } : {};
   const options = { isStanding, closesConnection };
   return new Answer(status, { ...headers, "Content-Encoding": "gzip", ...tag }, bytes, options);
 }

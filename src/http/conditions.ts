@@ -17,19 +17,12 @@ export function entityTag(epoch: string, version: Version, fieldNames: FieldName
 }
 
 /**
- * Turns the tag of an answer into the tag of the same answer in compressed form. In `If-Match` and `If-None-Match`,
- * both tags mean the same.
+ * The tag of the same state for other bytes: a compressed answer, or a change document that says that the instance is
+ * read-only. In `If-Match` and `If-None-Match`, the tag of a compressed answer means the same as the tag without the
+ * suffix. `not-kept` marks a write that a read-only instance did not store.
  */
-export function gzipTag(tag: string): string {
-  return `${tag.slice(0, -1)}-gzip"`;
-}
-
-/**
- * Turns the tag of a state into the tag of a change document that shows this state and says that the instance is
- * read-only.
- */
-export function readOnlyTag(tag: string): string {
-  return `${tag.slice(0, -1)}-read-only"`;
+export function withSuffix(tag: string, suffix: "gzip" | "read-only" | "not-kept"): string {
+  return `${tag.slice(0, -1)}-${suffix}"`;
 }
 
 /** True if `If-None-Match` contains this tag, or `*`: the client already has the state that the tag stands for. */
@@ -80,7 +73,7 @@ function matchesStrongly(header: string, tag: string): boolean {
 function matchesWeakly(header: string, tag: string): boolean {
   // Clients that poll usually send exactly the tag that they got. Comparing the whole header first saves parsing it,
   // which takes as long as the rest of the request.
-  if (header === tag || header === gzipTag(tag) || header.trim() === "*") return true;
+  if (header === tag || header === withSuffix(tag, "gzip") || header.trim() === "*") return true;
   return tagsOf(header).some(({ opaque }) => isSameState(opaque, tag));
 }
 

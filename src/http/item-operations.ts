@@ -13,7 +13,7 @@ import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
-import { checkIfMatch, entityTag, ifMatchHolds, ifNoneMatchHits, writeCondition } from "./conditions.ts";
+import { checkIfMatch, entityTag, ifMatchHolds, ifNoneMatchHits, withSuffix, writeCondition } from "./conditions.ts";
 import { itemCaching, jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
@@ -175,15 +175,9 @@ export class ItemOperations {
       case "not-found":
         throw recordNotFound(route, id);
       case "store-full":
-        throw new Problem(
-          "StoreFull",
-          "The store has reached its size limit, so the change was not saved. Delete items, or ask the operator to raise --store-limit.",
-        );
+        throw storeFull("The store has reached its", "--store-limit");
       case "owner-full":
-        throw new Problem(
-          "StoreFull",
-          "Your lists have reached their size limit, so the change was not saved. Delete items, or ask the operator to raise --user-limit.",
-        );
+        throw storeFull("Your lists have reached their", "--user-limit");
       case "condition-failed":
         return this.#preconditionFailed(headers, outcome.current, outcome.epoch);
     }
@@ -210,7 +204,7 @@ export class ItemOperations {
    */
   #tagOfWrite({ epoch, version, kept }: Extract<DecidedOutcome, { kind: "done" }>): string {
     const tag = this.#tag(epoch, version);
-    return kept ? tag : `${tag.slice(0, -1)}-not-kept"`;
+    return kept ? tag : withSuffix(tag, "not-kept");
   }
 
   #warnOfListSize({ listBytes }: TodoCollection): void {
@@ -231,6 +225,11 @@ function pathIdOf(route: ListRoute): string | undefined {
 function recordNotFound(route: ListRoute, id: string): Problem {
   const address = `${listAddress(route)}/api/todoitems/`;
   return new Problem("RecordNotFound", `There is no item with the ID ${id}. GET ${address} lists all items.`);
+}
+
+function storeFull(whatReachedIts: string, setting: string): Problem {
+  const advice = `Delete items, or ask the operator to raise ${setting}.`;
+  return new Problem("StoreFull", `${whatReachedIts} size limit, so the change was not saved. ${advice}`);
 }
 
 function listChanged(etag: string): Problem {
