@@ -1,5 +1,5 @@
 // Checks a name and a password. Password hashes are slow on purpose. So only a few are computed at the same time, and
-// only one waits for each address. There is also a limit on how fast passwords may be guessed.
+// only one waits for each address.
 // Why: docs/decisions/0008-credentials.md
 
 import { randomBytes } from "node:crypto";
@@ -19,30 +19,10 @@ export interface NameAndPassword {
   readonly password: string;
 }
 
-export type Verification =
-  | { readonly kind: "right" | "wrong" }
-  /** Too many passwords are waiting, so this one was not verified. */
-  | { readonly kind: "busy" }
-  /**
-   * Too many wrong passwords came from this address, either for this name or for all names. So this password was not
-   * verified.
-   */
-  | { readonly kind: "slowed"; readonly waitSeconds: number };
-
-/**
- * Limits wrong guesses. `take` counts a guess and returns 0. If there were too many guesses, it returns the number of
- * seconds to wait instead. `giveBack` undoes what `take` counted.
- */
-export interface GuessLimiter {
-  take(address: string, name: string): number;
-  giveBack(address: string, name: string): void;
-}
-
 export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
 export class PasswordVerifier {
   readonly #secret = randomBytes(32);
-  readonly #guesses: GuessLimiter;
   readonly #verifyHash: VerifyHash;
   /** The addresses for which a hash is being computed: one for each, so that no address keeps the others waiting. */
   readonly #hashing = new Set<string>();
@@ -50,9 +30,8 @@ export class PasswordVerifier {
   readonly #waiting = new Map<string, () => void>();
   #users: Users;
 
-  constructor(users: Users, guesses: GuessLimiter, verifyHash: VerifyHash = Bun.password.verify) {
+  constructor(users: Users, verifyHash: VerifyHash = Bun.password.verify) {
     this.#users = users;
-    this.#guesses = guesses;
     this.#verifyHash = verifyHash;
   }
 
@@ -60,26 +39,19 @@ export class PasswordVerifier {
     this.#users = users;
   }
 
-  /** Credentials that cannot be read (`undefined`) count as a wrong guess, with an empty name. */
-  async verify(credentials: NameAndPassword | undefined, address: string): Promise<Verification> {
-    if (this.#waiting.has(address) || this.#waiting.size >= waitingMax) return { kind: "busy" };
-    // An unknown name is counted like a known one, so that the limit does not reveal which names exist. Each password
-    // counts as a wrong guess until it turns out to be right.
-    const name = credentials?.name ?? "";
-    const waitSeconds = this.#guesses.take(address, name);
-    if (waitSeconds > 0) return { kind: "slowed", waitSeconds };
-    if (!credentials || !(await this.#inTurn(address, () => this.#isRight(credentials)))) return { kind: "wrong" };
-    this.#guesses.giveBack(address, name);
-    return { kind: "right" };
+  /** True if too many passwords wait for another one of this address. */
+  isBusy(address: string): boolean {
+    return this.#waiting.has(address) || this.#waiting.size >= waitingMax;
   }
 
-  async #inTurn(address: string, hash: () => Promise<boolean>): Promise<boolean> {
+  /** Resolves to whether the password is right. Do not call this while the verifier is busy. */
+  async verify(credentials: NameAndPassword, address: string): Promise<boolean> {
     await new Promise<void>((start) => {
       this.#waiting.set(address, start);
       this.#startNext();
     });
     try {
-      return await hash();
+      return await this.#isRight(credentials);
     } finally {
       this.#hashing.delete(address);
       this.#startNext();

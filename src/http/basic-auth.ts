@@ -2,12 +2,7 @@
 // remembered until the users change. Only a keyed hash of the credentials is stored, not the credentials themselves.
 
 import { randomBytes } from "node:crypto";
-import {
-  type NameAndPassword,
-  PasswordVerifier,
-  type Verification,
-  type VerifyHash,
-} from "../credentials/password-verifier.ts";
+import { type NameAndPassword, PasswordVerifier, type VerifyHash } from "../credentials/password-verifier.ts";
 import type { Users } from "../credentials/users-file.ts";
 import { GuessLimits } from "./guess-limits.ts";
 import { tooManyRequests } from "./problem.ts";
@@ -28,11 +23,12 @@ export class BasicAuth {
   readonly #secret = randomBytes(32);
   readonly #onFailure: (() => void) | undefined;
   readonly #verifier: PasswordVerifier;
+  readonly #guesses: GuessLimits;
   /**
    * The credentials that are being verified now. The key is the client's address and the keyed hash of the credentials.
    * Requests with the same credentials from the same address share one result.
    */
-  readonly #verifying = new Map<string, Promise<Verification>>();
+  readonly #verifying = new Map<string, Promise<boolean>>();
   /** Who has signed in, by the keyed hash of the credentials. There is one for each user at most. */
   readonly #remembered = new Map<string, SignedIn>();
   #users: Users;
@@ -40,7 +36,8 @@ export class BasicAuth {
   constructor(users: Users, { now = () => performance.now(), verify, onFailure }: Partial<BasicAuthOptions> = {}) {
     this.#users = users;
     this.#onFailure = onFailure;
-    this.#verifier = new PasswordVerifier(users, new GuessLimits(now), verify);
+    this.#verifier = new PasswordVerifier(users, verify);
+    this.#guesses = new GuessLimits(now);
   }
 
   /** Uses these users from now on, and forgets those who are gone or have another hash. */
@@ -72,22 +69,32 @@ export class BasicAuth {
     const credentials = decode(bytes);
     let verifying = this.#verifying.get(sender);
     if (!verifying) {
-      verifying = this.#verifier.verify(credentials, address).finally(() => this.#verifying.delete(sender));
+      verifying = this.#isRight(credentials, address).finally(() => this.#verifying.delete(sender));
       this.#verifying.set(sender, verifying);
     }
-    const result = await verifying;
-    if (result.kind === "wrong" || result.kind === "slowed") this.#onFailure?.();
-    if (result.kind === "slowed")
-      throw tooManyRequests(
-        "Too many wrong passwords came from this address, for this name or others",
-        result.waitSeconds,
-      );
-    if (result.kind === "busy") throw tooManyRequests("Passwords are waiting to be verified", 1);
-    if (result.kind === "wrong" || !credentials) return undefined;
+    const isRight = await verifying;
+    if (!isRight) this.#onFailure?.();
+    if (!isRight || !credentials) return undefined;
     // Another address may have signed in with the same credentials in the meantime. There must be one object for both.
     const signedIn = this.#remembered.get(key) ?? { owner: credentials.name, endsAtMs: Number.POSITIVE_INFINITY };
     this.#remembered.set(key, signedIn);
     return signedIn;
+  }
+
+  /** Rejects with a `Problem` if the password cannot be verified now. */
+  async #isRight(credentials: NameAndPassword | undefined, address: string): Promise<boolean> {
+    if (this.#verifier.isBusy(address)) throw tooManyRequests("Passwords are waiting to be verified", 1);
+    // An unknown name is counted like a known one, so that the limit does not reveal which names exist, and credentials
+    // that cannot be read like an empty name. Each password counts as a wrong guess until it turns out to be right.
+    const name = credentials?.name ?? "";
+    const waitSeconds = this.#guesses.take(address, name);
+    if (waitSeconds > 0) {
+      this.#onFailure?.();
+      throw tooManyRequests("Too many wrong passwords came from this address, for this name or others", waitSeconds);
+    }
+    if (!credentials || !(await this.#verifier.verify(credentials, address))) return false;
+    this.#guesses.giveBack(address, name);
+    return true;
   }
 }
 

@@ -2,7 +2,6 @@
 // whole. Because of the first limit, an app with a wrong password does not lock out other users at its address. The
 // second limit slows down an attacker who tries many names.
 
-import type { GuessLimiter } from "../credentials/password-verifier.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 /** From one address, each name may have five wrong passwords in a row, then one more every five seconds. */
@@ -10,7 +9,7 @@ const nameLimits = { burst: 5, perSecond: 0.2 };
 /** An address may send 100 wrong passwords in a row, then one more every second. */
 const addressLimits = { burst: 100, perSecond: 1 };
 
-export class GuessLimits implements GuessLimiter {
+export class GuessLimits {
   readonly #byName: RateLimiter;
   readonly #byAddress: RateLimiter;
 
@@ -19,6 +18,7 @@ export class GuessLimits implements GuessLimiter {
     this.#byAddress = new RateLimiter(addressLimits, now);
   }
 
+  /** Counts a guess and returns 0. If there were too many guesses, returns the number of seconds to wait instead. */
   take(address: string, name: string): number {
     const addressWait = this.#byAddress.take(address);
     if (addressWait > 0) return addressWait;
@@ -28,6 +28,7 @@ export class GuessLimits implements GuessLimiter {
     return nameWait;
   }
 
+  /** Undoes what `take` counted. */
   giveBack(address: string, name: string): void {
     this.#byAddress.giveBack(address);
     this.#byName.giveBack(keyOf(address, name));
