@@ -31,9 +31,8 @@ export interface PageSettings {
 /** The name of the meta element that contains the settings. */
 export const settingsMetaName = "settings";
 
-// These addresses are relative to the list's address, because a proxy may serve the page under any path.
+// This address is relative to the list's address, because a proxy may serve the page under any path.
 export const listPath = "api/todoitems/";
-export const feedPath = "changes";
 
 // These are relative to the service's own address.
 export const listsPath = "lists";

@@ -1,12 +1,11 @@
 // The addresses of a list. The page of a named list is served with or without a slash at the end of its address. The
 // list's address has one.
 
-import { feedPath, listPath, listsPath } from "../page-settings.ts";
+import { listPath, listsPath } from "../page-settings.ts";
 
 export interface ListAddress {
   readonly list: URL;
   readonly items: URL;
-  readonly feed: URL;
   /** Empty for the list at the service's own address. */
   readonly name: string;
 }
@@ -16,7 +15,7 @@ export function listAt(href: string, root: string): ListAddress {
   const { origin, pathname } = new URL(href);
   const list = new URL(pathname.endsWith("/") ? pathname : `${pathname}/`, origin);
   const name = list.href === root ? "" : decodeURIComponent(list.pathname.split("/").at(-2) ?? "");
-  return { list, items: new URL(listPath, list), feed: new URL(feedPath, list), name };
+  return { list, items: new URL(listPath, list), name };
 }
 
 /** The address of the page of a list. */

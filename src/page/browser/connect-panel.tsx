@@ -13,8 +13,7 @@ const authorityFile = "todoitems-authority.crt";
 
 export function ConnectPanel() {
   const { session, settings } = usePage();
-  const { address } = session;
-  const list = address.items;
+  const list = session.address.items;
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
     <Dialog title="Connect your app" kind="panel">
@@ -51,9 +50,7 @@ export function ConnectPanel() {
       <h3>API description</h3>
       <p>
         <a href={settings.root + referencePath}>The reference</a> explains every request and response, and lets you try
-        them. <a href={settings.root + apiDescriptionPath}>openapi.yaml</a> is the same for programs (OpenAPI 3.1). The{" "}
-        <a href={list.href}>list as JSON</a> and the <a href={address.feed.href}>change feed</a> are what this page
-        reads.
+        them. <a href={settings.root + apiDescriptionPath}>openapi.yaml</a> is the same for programs (OpenAPI 3.1).
       </p>
     </Dialog>
   );
