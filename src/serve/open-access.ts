@@ -2,15 +2,13 @@
 
 import { ProviderKeys } from "../credentials/provider-keys.ts";
 import { TokenVerifier } from "../credentials/token-verifier.ts";
-import { readSomeUsers, readUsers, UsersFileError } from "../credentials/users-file.ts";
+import { readSomeUsers, readUsers } from "../credentials/users-file.ts";
 import { Access } from "../http/access.ts";
 import { BasicAuth } from "../http/basic-auth.ts";
 import { BearerAuth } from "../http/bearer-auth.ts";
 import { RateLimiter } from "../http/rate-limiter.ts";
-import { watchFiles } from "./file-watch.ts";
+import { readOnChange } from "./file-watch.ts";
 import type { InstanceContext } from "./instance-context.ts";
-
-const usersWatchMs = 1_000;
 
 export function openAccess(context: InstanceContext): Access {
   const { auth: mode, users, rateLimitPerSecond, trustProxy } = context.settings;
@@ -43,14 +41,6 @@ function openTokens({ settings, metrics, log }: InstanceContext): BearerAuth | u
 
 function openUsers(path: string, { metrics, log }: InstanceContext): BasicAuth {
   const auth = new BasicAuth(readSomeUsers(path), { onFailure: () => metrics.authenticationFailures++ });
-  watchFiles([path], usersWatchMs, () => {
-    try {
-      auth.replaceUsers(readUsers(path));
-      log("info", `${path}: the users were read again`);
-    } catch (error) {
-      if (!(error instanceof UsersFileError)) throw error;
-      log("error", `${error.message}. The old users stay in use`);
-    }
-  });
+  readOnChange("users file", [path], () => auth.replaceUsers(readUsers(path)), log);
   return auth;
 }

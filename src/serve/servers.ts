@@ -8,15 +8,13 @@ import type { Handler } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
 import { UnsentBytes } from "../wire/unsent-bytes.ts";
 import { certificateFiles, readCertificate } from "./certificate-files.ts";
-import { watchFiles } from "./file-watch.ts";
-import { FixableError } from "./fixable-error.ts";
+import { readOnChange } from "./file-watch.ts";
 import { handshakeLog } from "./handshake-log.ts";
 import { listenOrExplain } from "./listen-advice.ts";
 import { addressesOf } from "./loopback.ts";
 import type { Settings } from "./settings-table.ts";
 
 const dayMs = 86_400_000;
-const certificateWatchMs = 1_000;
 /**
  * All request bodies that are still arriving may together take this many bytes of memory. Beyond this, requests are
  * refused. If a single body may be larger than this, the limit for a single body applies instead.
@@ -134,15 +132,8 @@ async function startHttps(
   const certificate = readCertificate(files);
   const { port } = options;
   const server = listenOrExplain(port, "--https-port", () => listen(handler, { ...options, certificate }));
-  watchFiles([files.cert, files.key], certificateWatchMs, () => {
-    try {
-      server.replaceCertificate(readCertificate(files));
-      log("info", `${files.cert}: the certificate was read again`);
-    } catch (error) {
-      if (!(error instanceof FixableError)) throw error;
-      log("error", `${error.message}. The old certificate stays in use`);
-    }
-  });
+  const read = () => server.replaceCertificate(readCertificate(files));
+  readOnChange("certificate", [files.cert, files.key], read, log);
   // Once a day, renew a development certificate that expires soon. The file watch above then notices the new
   // certificate.
   const renew = () => certificateFiles(settings, environment, log).catch((error) => log("error", describeError(error)));
