@@ -2,8 +2,7 @@
 // are known stay known while the provider is away, which no key set of jose can do that fetches its keys itself.
 // Why: docs/decisions/0087-lists-of-ones-own.md
 
-import { createLocalJWKSet, type JSONWebKeySet } from "jose";
-import type { KeySource } from "./token-verifier.ts";
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
 
 const fetchMs = 5_000;
 const documentBytesMax = 64 * 1024;
@@ -32,7 +31,7 @@ export interface KeyReports {
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 
-export class ProviderKeys implements KeySource {
+export class ProviderKeys {
   readonly #issuer: string;
   readonly #reports: KeyReports;
   readonly #pauseMs: number;
@@ -50,12 +49,14 @@ export class ProviderKeys implements KeySource {
     setInterval(() => void this.#load(), reloadMs).unref();
   }
 
-  readonly find: KeySource["find"] = async (header, token) => {
+  /** Throws an error of jose if there is no such key. */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
     if (!this.#set) await this.#load();
     if (!this.#set) throw new KeysUnavailableError();
     return this.#set(header, token);
   };
 
+  /** Looks for other keys. Resolves to false if it is too early for that. */
   async renew(): Promise<boolean> {
     if (this.#isResting) return false;
     await this.#load();

@@ -1,15 +1,11 @@
 // Verifies the tokens of an identity provider: JWTs with a signature that only the provider can make.
 // Why: docs/decisions/0087-lists-of-ones-own.md
 
-import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
+import type { ProviderKeys } from "./provider-keys.ts";
 
 /** Where the keys come from. */
-export interface KeySource {
-  /** Throws an error of jose if there is no such key. */
-  readonly find: JWTVerifyGetKey;
-  /** Looks for other keys. Resolves to false if it is too early for that. */
-  renew(): Promise<boolean>;
-}
+export type KeySource = Pick<ProviderKeys, "find" | "renew">;
 
 /** Signatures with a shared secret are not among them, so nobody can use a public key as the secret. */
 const algorithms = [
