@@ -17,8 +17,6 @@ export interface PageSettings {
   /** The ports on which the service itself listens. A proxy in front of the service may use other ports. */
   readonly httpPort: number | undefined;
   readonly httpsPort: number | undefined;
-  /** True if other machines can reach the service, because it listens on an address of the network. */
-  readonly isOnNetwork: boolean;
   /** True if the service has more lists than the one at its own address. */
   readonly hasLists: boolean;
   /**

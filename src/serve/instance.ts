@@ -17,7 +17,7 @@ import type { RunningServer } from "../wire/listen.ts";
 import { openDevelopmentCertificate } from "./certificate-files.ts";
 import { giveUp } from "./give-up.ts";
 import type { InstanceContext } from "./instance-context.ts";
-import { checksHosts, isLoopback, knownHosts } from "./loopback.ts";
+import { checksHosts, knownHosts } from "./loopback.ts";
 import { openAccess } from "./open-access.ts";
 import { closeMsMax, openStore } from "./open-store.ts";
 import { connectionLimits, type Listener, startServers } from "./servers.ts";
@@ -187,7 +187,6 @@ function openPage(settings: Settings, environment: Environment, listening: Promi
       hasAuthority,
       httpPort: listeners.find(({ scheme }) => scheme === "http")?.port,
       httpsPort: listeners.find(({ scheme }) => scheme === "https")?.port,
-      isOnNetwork: listeners.some(({ host }) => !isLoopback(host)),
     })),
     authorityFile: hasAuthority ? async () => (await openDevelopmentCertificate(environment)).authorityCert : undefined,
   });

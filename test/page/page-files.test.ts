@@ -25,7 +25,6 @@ test("the certificate of the authority is read again, because it may have been r
       hasAuthority: true,
       httpPort: 5000,
       httpsPort: 5001,
-      isOnNetwork: false,
     }),
     authorityFile: async () => {
       lookups++;

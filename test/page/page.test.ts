@@ -449,12 +449,11 @@ test("the connect panel shows the addresses with the ports that the system has c
 });
 
 test("an address can be copied, also by a page that has no clipboard, or is at least selected, and code keeps its lines", async () => {
-  await pages.start("--host", "0.0.0.0");
+  await pages.start();
   const page = await pages.openPage();
   const address = `${pages.program.origin}/api/todoitems/`;
   await page.view.cdp("Browser.setPermission", { permission: { name: "clipboard-read" }, setting: "granted" });
   await page.click('[data-control="connect"]');
-  await page.untilText("needs this machine’s address in place of 127.0.0.1");
   await page.evaluate(`(() => {
     globalThis.clipboard = navigator.clipboard;
     Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });

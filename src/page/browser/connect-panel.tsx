@@ -23,14 +23,8 @@ export function ConnectPanel() {
       ))}
       {isHere && (
         <p class="hint">
-          A phone on the same network needs{" "}
-          {!settings.isOnNetwork && (
-            <>
-              the service started with <code>--host 0.0.0.0</code>, and{" "}
-            </>
-          )}
-          this machine’s address in place of <code>{list.hostname}</code>. The service shows it when it starts, as
-          “Network”.
+          A phone on the same network needs the service started with <code>--host 0.0.0.0</code>, and in place of{" "}
+          <code>{list.hostname}</code> the address that the service then shows as “Network”.
         </p>
       )}
       <h3>Code</h3>
