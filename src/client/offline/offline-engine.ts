@@ -9,10 +9,10 @@ import type { LiveListOptions } from "../live/live-list.ts";
 import { Mirror } from "../live/mirror.ts";
 import { Publisher } from "../live/publisher.ts";
 import type { ListChange } from "../live/watch.ts";
-import type { TodoClient } from "../todo-client.ts";
+import type { Requester } from "../requester.ts";
 import { EditSender } from "./edit-sender.ts";
 import { KeptList, type OfflineStorage } from "./kept-list.ts";
-import { type Conflict, conflictOf, decided, OfflineView, type Resolution } from "./offline-snapshot.ts";
+import { type Conflict, OfflineView, type Resolution } from "./offline-snapshot.ts";
 import { type Edit, heard, type Outbox, onTop, replaced, type UserEdit, withEdit } from "./outbox.ts";
 
 export interface OfflineListOptions<Item> extends LiveListOptions {
@@ -58,7 +58,6 @@ export class OfflineEngine<Item> {
   uses = 0;
   /** Resolves when a closed engine has let go of the device. Undefined while the engine is open. */
   closed: Promise<void> | undefined;
-  readonly #client: TodoClient<Item>;
   readonly #options: OfflineListOptions<Item>;
   readonly #key: string;
   readonly #mirror: Mirror<Item>;
@@ -81,15 +80,13 @@ export class OfflineEngine<Item> {
 
   /** `before` is an engine of the same list that is closed: it may still be writing. */
   constructor(
-    client: TodoClient<Item>,
+    requester: Requester<Item>,
     options: OfflineListOptions<Item>,
     key: string,
     storage: OfflineStorage | undefined,
     before: OfflineEngine<Item> | undefined,
   ) {
-    const { requester } = client;
     const onChange = () => this.#changed();
-    this.#client = client;
     this.#options = options;
     this.#key = key;
     this.view = new OfflineView(requester.options.codec);
@@ -241,12 +238,11 @@ export class OfflineEngine<Item> {
   /** Asks the app about a conflict, once. Until it has decided, or if it does not know or fails, the edit waits. */
   async #ask(edit: Edit): Promise<void> {
     const { onConflict } = this.#options;
-    const { codec } = this.#client.requester.options;
     if (!onConflict || this.#asked.has(edit)) return;
     this.#asked.add(edit);
     try {
-      const choice = await onConflict(conflictOf(edit, codec));
-      await this.commit((now) => (now.includes(edit) ? replaced(now, edit, decided(edit, choice, codec)) : now));
+      const choice = await onConflict(this.view.conflictOf(edit));
+      await this.commit((now) => (now.includes(edit) ? replaced(now, edit, this.view.decided(edit, choice)) : now));
     } catch (error) {
       console.error(error);
     }

@@ -4,10 +4,11 @@
 import { isItemId } from "../../items/todo-item.ts";
 import type { NewItem } from "../codecs.ts";
 import { identified } from "../item-text.ts";
+import type { Requester } from "../requester.ts";
 import type { TodoClient } from "../todo-client.ts";
 import type { OfflineStorage } from "./kept-list.ts";
 import { OfflineEngine, type OfflineListOptions } from "./offline-engine.ts";
-import { decided, edited, emptySnapshot, type OfflineSnapshot, type Resolution } from "./offline-snapshot.ts";
+import { emptySnapshot, type OfflineSnapshot, type Resolution } from "./offline-snapshot.ts";
 import { replaced } from "./outbox.ts";
 
 /**
@@ -19,7 +20,7 @@ const engines: WeakMap<object, Map<string, OfflineEngine<never>>> = Reflect.get(
 Reflect.set(globalThis, registry, engines);
 
 export class OfflineList<Item> {
-  readonly #client: TodoClient<Item>;
+  readonly #requester: Requester<Item>;
   readonly #options: OfflineListOptions<Item>;
   readonly #key: string;
   /** The engines that use the same storage. */
@@ -29,7 +30,7 @@ export class OfflineList<Item> {
 
   /** Nothing happens before the first call, `ready` or `subscribe`. So a list can be made on a server, too. */
   constructor(client: TodoClient<Item>, options: OfflineListOptions<Item> = {}) {
-    this.#client = client;
+    this.#requester = client.requester;
     this.#options = options;
     this.#key = `todoitems/${encodeURIComponent(client.url)}/${encodeURIComponent(nameOf(client, options))}`;
   }
@@ -50,7 +51,7 @@ export class OfflineList<Item> {
    * this instance keeps nothing, the edit waits in memory.
    */
   async add(item: NewItem<Item>): Promise<string> {
-    const { codec, newId } = this.#client.requester.options;
+    const { codec, newId } = this.#requester.options;
     const { text: mine, id, isOwnId } = identified(codec.stringify(item), newId);
     // The service would refuse it, but perhaps much later.
     if (!isItemId(id)) throw new TypeError(`The ID of an item is a UUID: ${id} is not one.`);
@@ -60,9 +61,10 @@ export class OfflineList<Item> {
 
   /** Changes an item. Only the fields that the function changes are written, into the item's exact text. */
   async change(id: string, edit: (item: Item) => Item): Promise<void> {
-    await this.#open().edit(id.toLowerCase(), (base) => {
+    const engine = this.#open();
+    await engine.edit(id.toLowerCase(), (base) => {
       if (base === undefined) throw new RangeError(`There is no item ${id} in the list.`);
-      const mine = edited(base, edit, this.#client.requester.options.codec);
+      const mine = engine.view.edited(base, edit);
       return mine === base ? undefined : { kind: "change", base, mine };
     });
   }
@@ -73,10 +75,11 @@ export class OfflineList<Item> {
 
   /** Resolves the conflict of this item's edit, in favour of one side or with another item. */
   async resolve(id: string, choice: Resolution<Item>): Promise<void> {
-    await this.#open().commit((outbox) => {
+    const engine = this.#open();
+    await engine.commit((outbox) => {
       const edit = outbox.find((one) => one.id === id.toLowerCase() && one.theirs);
       if (!edit) throw new RangeError(`No edit of the item ${id} has a conflict.`);
-      return replaced(outbox, edit, decided(edit, choice, this.#client.requester.options.codec));
+      return replaced(outbox, edit, engine.view.decided(edit, choice));
     });
   }
 
@@ -131,7 +134,7 @@ export class OfflineList<Item> {
     engines.set(storage ?? this, this.#siblings);
     const shared = this.#siblings.get(this.#key) as OfflineEngine<Item> | undefined;
     this.#engine =
-      shared && !shared.closed ? shared : new OfflineEngine(this.#client, this.#options, this.#key, storage, shared);
+      shared && !shared.closed ? shared : new OfflineEngine(this.#requester, this.#options, this.#key, storage, shared);
     this.#engine.uses++;
     this.#siblings.set(this.#key, this.#engine as unknown as OfflineEngine<never>);
     return this.#engine;

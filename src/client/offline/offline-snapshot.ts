@@ -92,39 +92,35 @@ export class OfflineView<Item> {
     const { id, kind, problem, theirs } = edit;
     const before = this.#pending.get(edit);
     if (before?.state === state) return before;
-    const pending = { id, kind, state, problem, conflict: theirs && conflictOf(edit, this.#codec) } as const;
+    const pending = { id, kind, state, problem, conflict: theirs && this.conflictOf(edit) } as const;
     this.#pending.set(edit, pending);
     return pending;
   }
-}
 
-export function conflictOf<Item>({ id, base, mine, theirs }: Edit, codec: ItemCodec<Item>): Conflict<Item> {
-  const parsed = (json: string | undefined) => (json === undefined ? undefined : codec.parse(json));
-  return { id, base: parsed(base), mine: parsed(mine), theirs: parsed(theirs?.json) };
-}
+  conflictOf({ id, base, mine, theirs }: Edit): Conflict<Item> {
+    const parsed = (json: string | undefined) => (json === undefined ? undefined : this.#codec.parse(json));
+    return { id, base: parsed(base), mine: parsed(mine), theirs: parsed(theirs?.json) };
+  }
 
-/** The edit after somebody has decided its conflict. Undefined drops the edit; without a choice, it waits. */
-export function decided<Item>(
-  edit: Edit,
-  choice: Resolution<Item> | undefined,
-  codec: ItemCodec<Item>,
-): Edit | undefined {
-  if (choice === undefined) return edit;
-  if (choice === "theirs") return undefined;
-  if (choice === "mine") return insisted(edit, edit.mine);
-  const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
-  return insisted(
-    edit,
-    edited(original, () => choice as Item, codec),
-  );
-}
+  /** The edit after somebody has decided its conflict. Undefined drops the edit; without a choice, it waits. */
+  decided(edit: Edit, choice: Resolution<Item> | undefined): Edit | undefined {
+    if (choice === undefined) return edit;
+    if (choice === "theirs") return undefined;
+    if (choice === "mine") return insisted(edit, edit.mine);
+    const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
+    return insisted(
+      edit,
+      this.edited(original, () => choice as Item),
+    );
+  }
 
-/** The text of an item after an edit: exact, except for the fields that the edit has changed. */
-export function edited<Item>(original: string, edit: (item: Item) => Item, codec: ItemCodec<Item>): string {
-  const seen = codec.parse(original);
-  const was = codec.stringify(seen);
-  const made = edit(seen);
-  if (typeof Reflect.get(Object(made), "then") === "function")
-    throw new TypeError("The function must return the edited item, not a promise of it.");
-  return withEdits(original, was, codec.stringify(made));
+  /** The text of an item after an edit: exact, except for the fields that the edit has changed. */
+  edited(original: string, edit: (item: Item) => Item): string {
+    const seen = this.#codec.parse(original);
+    const was = this.#codec.stringify(seen);
+    const made = edit(seen);
+    if (typeof Reflect.get(Object(made), "then") === "function")
+      throw new TypeError("The function must return the edited item, not a promise of it.");
+    return withEdits(original, was, this.#codec.stringify(made));
+  }
 }
