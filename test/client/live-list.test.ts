@@ -63,6 +63,16 @@ function openPage() {
   return { show, network: (name: "offline" | "online") => window.dispatchEvent(new Event(name)) };
 }
 
+async function followOffline(todo: TodoClient) {
+  const list = new OfflineList(todo);
+  closes.push(
+    () => list.close(),
+    list.subscribe(() => {}),
+  );
+  await eventually(() => kind(list) === "live");
+  return list;
+}
+
 const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
 const kind = (list: LiveList<TodoItem> | OfflineList<TodoItem>) => list.getSnapshot().status.connection.kind;
 
@@ -169,50 +179,38 @@ describe("in a web page", () => {
   test("an offline list in a hidden page stays connected while it has edits to send", async () => {
     const { service, network, todo } = await open();
     const page = openPage();
-    const list = new OfflineList(todo);
-    closes.push(
-      () => list.close(),
-      list.subscribe(() => {}),
-    );
-    const connection = () => list.getSnapshot().status.connection.kind;
-    await eventually(() => connection() === "live");
+    const list = await followOffline(todo);
     network.state = 503;
     const id = await list.add({ Name: "One" });
     const other = todo.liveList();
     closes.push(other.subscribe(() => {}));
     page.show("hidden");
     await eventually(() => kind(other) === "stopped");
-    expect(connection()).not.toBe("stopped");
+    expect(kind(list)).not.toBe("stopped");
     network.state = "up";
     list.retry();
     await eventually(async () => expect(await service.list()).toContain(id));
-    await eventually(() => connection() === "stopped");
+    await eventually(() => kind(list) === "stopped");
   });
 
   test("after an event offline or online, and after a write that fails, a list says at once what it has found", async () => {
     const { network, todo } = await open();
     const page = openPage();
-    const list = new OfflineList(todo);
-    closes.push(
-      () => list.close(),
-      list.subscribe(() => {}),
-    );
-    const connection = () => list.getSnapshot().status.connection.kind;
-    await eventually(() => connection() === "live");
+    const list = await followOffline(todo);
     const feeds = () => network.exchanges.filter((exchange) => exchange.endsWith("events")).length;
     // The browser is wrong, as with a service on the same machine.
     page.network("offline");
-    await eventually(() => feeds() === 2 && connection() === "live");
+    await eventually(() => feeds() === 2 && kind(list) === "live");
     network.state = "down";
     page.network("offline");
-    await eventually(() => connection() === "lost");
+    await eventually(() => kind(list) === "lost");
     network.state = "up";
     page.network("online");
-    await eventually(() => connection() === "live");
+    await eventually(() => kind(list) === "live");
     // The feed is still open, but the next request cannot reach the service.
     network.state = "down";
     await list.add({ Name: "One" });
-    await eventually(() => connection() === "lost");
+    await eventually(() => kind(list) === "lost");
   });
 });
 

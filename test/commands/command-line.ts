@@ -43,6 +43,29 @@ export async function runHere(words: readonly string[], { environment = {}, cwd 
   }
 }
 
+/** `watch` in a process of its own, which runs until it is stopped. */
+export class Watching {
+  readonly output = { stdout: "", stderr: "" };
+  readonly #process: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #readings: readonly Promise<void>[];
+
+  constructor(args: readonly string[], environment: Variables) {
+    const env = programEnvironment(environment);
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    this.#process = Bun.spawn([...programCommand(), "watch", ...args], { env, stdio: [...stdio] });
+    this.#readings = (["stdout", "stderr"] as const).map(async (name) => {
+      for await (const text of this.#process[name].pipeThrough(new TextDecoderStream())) this.output[name] += text;
+    });
+  }
+
+  /** Resolves to the exit code. */
+  async stop(signal: "SIGINT" | "SIGTERM" = "SIGINT"): Promise<number> {
+    this.#process.kill(signal);
+    await Promise.all(this.#readings);
+    return this.#process.exited;
+  }
+}
+
 interface TerminalOptions {
   readonly environment?: Variables;
   readonly columns?: number;

@@ -8,9 +8,9 @@ import { parseServer } from "../../src/commands/service/server-address.ts";
 import { TestProvider } from "../credentials/test-provider.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Program, programCommand, programEnvironment } from "../program.ts";
+import { Program } from "../program.ts";
 import { ids, item } from "../service.ts";
-import { CommandLine, runHere } from "./command-line.ts";
+import { CommandLine, runHere, Watching } from "./command-line.ts";
 
 describe("a service with credentials and HTTPS", () => {
   const folder = temporaryFolder();
@@ -59,25 +59,16 @@ describe("a service with credentials and HTTPS", () => {
 
   test("watch goes on if its user's line has changed, and does not call the service unreachable", async () => {
     const environment = { ...home, TODOITEMS_SERVER: service.origin, TODOITEMS_USER: "ann" };
-    const watching = Bun.spawn([...programCommand(), "watch"], {
-      env: programEnvironment({ ...environment, TODOITEMS_PASSWORD: "secret words" }),
-      stdout: "ignore",
-      stderr: "pipe",
-    });
-    let remarks = "";
-    const reading = (async () => {
-      for await (const text of watching.stderr.pipeThrough(new TextDecoderStream())) remarks += text;
-    })();
-    const connections = () => remarks.split("Connected.").length - 1;
+    const watching = new Watching([], { ...environment, TODOITEMS_PASSWORD: "secret words" });
+    const connections = () => watching.output.stderr.split("Connected.").length - 1;
     await eventually(() => connections() === 1);
     // The feeds of those whose line has changed end. This is the same password with another hash.
     const line = `ann:${await Bun.password.hash("secret words", "argon2id")}`;
     writeFileSync(path("users"), readFileSync(path("users"), "utf8").replace(/^ann:.*$/m, line));
     await eventually(() => connections() === 2);
-    watching.kill("SIGINT");
-    await reading;
-    expect(remarks).toContain("warning: The connection has ended. Trying again in 1 s");
-    expect(remarks).not.toContain("cannot be reached");
+    await watching.stop();
+    expect(watching.output.stderr).toContain("warning: The connection has ended. Trying again in 1 s");
+    expect(watching.output.stderr).not.toContain("cannot be reached");
   });
 
   test("the port of HTTPS without https:// before it is met with the whole address", async () => {
@@ -170,19 +161,11 @@ test("after ten seconds without a response, a command says that the service does
 });
 
 test("watch says which service it connects to, and that it cannot be reached", async () => {
-  const watching = Bun.spawn([...programCommand(), "watch", "--server", "nowhere.invalid"], {
-    env: programEnvironment({}),
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  let remarks = "";
-  for await (const text of watching.stderr.pipeThrough(new TextDecoderStream())) {
-    remarks += text;
-    if (remarks.includes("Trying again")) watching.kill("SIGINT");
-  }
-  expect(remarks).toStartWith("Connecting to http://nowhere.invalid/ …\n");
-  expect(remarks).toContain("warning: http://nowhere.invalid/ cannot be reached");
-  expect(await watching.exited).toBe(0);
+  const watching = new Watching(["--server", "nowhere.invalid"], {});
+  await eventually(() => watching.output.stderr.includes("Trying again"));
+  expect(await watching.stop()).toBe(0);
+  expect(watching.output.stderr).toStartWith("Connecting to http://nowhere.invalid/ …\n");
+  expect(watching.output.stderr).toContain("warning: http://nowhere.invalid/ cannot be reached");
 });
 
 test("an error that no user can fix is called a defect, with its details", () => {

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { eventually } from "../eventually.ts";
-import { programCommand, programEnvironment, runProgram } from "../program.ts";
+import { runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
-import { CommandLine } from "./command-line.ts";
+import { CommandLine, Watching } from "./command-line.ts";
 
 let commandLine: CommandLine;
 beforeAll(async () => {
@@ -263,24 +263,15 @@ describe("edit", () => {
 
 test("watch prints changes until it is interrupted, then exits with 0", async () => {
   await commandLine.store(item(ids.one, '"Name":"old"'));
-  const watching = Bun.spawn([...programCommand(), "watch"], {
-    env: programEnvironment(commandLine.environment),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  let output = "";
-  const reading = (async () => {
-    for await (const text of watching.stdout.pipeThrough(new TextDecoderStream())) output += text;
-  })();
-  await eventually(() => output.includes("1 item on the list"));
+  const watching = new Watching([], commandLine.environment);
+  const { output } = watching;
+  await eventually(() => output.stdout.includes("1 item on the list"));
   await commandLine.store(item(ids.two, '"Name":"new\\u001b[2J","Done":true'));
   await commandLine.service.fetch(`/api/todoitems/${ids.one}`, { method: "DELETE" });
-  await eventually(() => output.includes("- 11111111  old"));
-  watching.kill("SIGINT");
-  await reading;
-  expect(await watching.exited).toBe(0);
-  expect(output).toContain("+ 22222222  ✓ new�[2J\n");
-  expect(await new Response(watching.stderr).text()).toContain("Connected.");
+  await eventually(() => output.stdout.includes("- 11111111  old"));
+  expect(await watching.stop()).toBe(0);
+  expect(output.stdout).toContain("+ 22222222  ✓ new�[2J\n");
+  expect(output.stderr).toContain("Connected.");
 });
 
 describe("a read-only service", () => {

@@ -2,9 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";
-import { programCommand, programEnvironment } from "../program.ts";
 import { ids, item } from "../service.ts";
-import { CommandLine } from "./command-line.ts";
+import { CommandLine, Watching } from "./command-line.ts";
 
 let commandLine: CommandLine;
 beforeAll(async () => {
@@ -33,22 +32,14 @@ describe("the address of a list", () => {
   });
 
   test("is watched alone", async () => {
-    const watching = Bun.spawn([...programCommand(), "watch", "--json", "--server", work()], {
-      env: programEnvironment(commandLine.environment),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    let output = "";
-    const reading = (async () => {
-      for await (const text of watching.stdout.pipeThrough(new TextDecoderStream())) output += text;
-    })();
-    await eventually(() => output.includes("snapshot"));
+    const watching = new Watching(["--json", "--server", work()], commandLine.environment);
+    const { output } = watching;
+    await eventually(() => output.stdout.includes("snapshot"));
     await commandLine.store(item(ids.two, '"Name":"elsewhere"'));
     await run("add seen");
-    await eventually(() => output.includes("seen"));
-    watching.kill("SIGTERM");
-    await reading;
-    expect(output).not.toContain("elsewhere");
+    await eventually(() => output.stdout.includes("seen"));
+    await watching.stop("SIGTERM");
+    expect(output.stdout).not.toContain("elsewhere");
   });
 
   test("leads healthcheck to the service itself", async () => {
