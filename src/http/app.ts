@@ -10,7 +10,7 @@ import { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import { Compression } from "./compression.ts";
-import { RefusedPages } from "./cors.ts";
+import { type AllowedOrigins, Cors } from "./cors.ts";
 import { Failures } from "./failures.ts";
 import { healthAnswer, readyAnswer } from "./health.ts";
 import { ItemOperations, type ItemOperationsOptions } from "./item-operations.ts";
@@ -29,7 +29,9 @@ import {
 import { hasEnded, type SignedIn } from "./signed-in.ts";
 import { type Site, siteAnswer, siteMethods } from "./site.ts";
 
-export interface AppOptions extends ItemOperationsOptions, ChangeFeedOptions {
+export interface AppOptions extends ItemOperationsOptions, Omit<ChangeFeedOptions, "cors"> {
+  /** Whose web pages have access, besides the service's own. */
+  readonly cors: AllowedOrigins | undefined;
   /** The names that are allowed in the `Host` header. Undefined if every name is allowed. */
   readonly hosts: AllowedHosts | undefined;
   readonly access: Access;
@@ -74,7 +76,7 @@ export class App implements Handler {
   readonly #store: TodoStore;
   readonly #options: AppOptions;
   readonly #items: ItemOperations;
-  readonly #refusedPages: RefusedPages;
+  readonly #cors: Cors;
   readonly #compression = new Compression();
   readonly #failures: Failures;
   readonly changeFeed: ChangeFeed;
@@ -85,14 +87,14 @@ export class App implements Handler {
     this.#store = store;
     this.#options = options;
     this.#items = new ItemOperations(store, options);
-    this.#refusedPages = new RefusedPages(options.cors?.origins, options.log);
+    this.#cors = new Cors(options.cors, options.log);
     this.#failures = new Failures(options.log);
-    this.changeFeed = new ChangeFeed(store, options);
+    this.changeFeed = new ChangeFeed(store, { ...options, cors: this.#cors });
   }
 
   /** Answers every request. It never throws. */
   handle(request: HttpRequest): Answer | Promise<Answer> {
-    this.#refusedPages.note(request.headers);
+    this.#cors.note(request.headers);
     const answer = this.#answer(request);
     return answer instanceof Promise
       ? answer.then((answer) => this.#prepared(request, answer))
@@ -101,21 +103,16 @@ export class App implements Handler {
 
   /** Compresses the answer if the client accepts that, and adds the headers that depend on the request. */
   #prepared({ headers }: HttpRequest, answer: Answer): Answer | Promise<Answer> {
-    const { cors } = this.#options;
     const ids = requestIds(headers);
     const compressed = this.#compression.apply(headers, answer);
-    if (!cors && !ids) return compressed;
-    const finish = (answer: Answer) => {
-      const named = ids ? answer.with(ids) : answer;
-      return cors ? cors.open(headers, named) : named;
-    };
+    if (this.#cors.isOff && !ids) return compressed;
+    const finish = (answer: Answer) => this.#cors.open(headers, ids ? answer.with(ids) : answer);
     return compressed instanceof Promise ? compressed.then(finish) : finish(compressed);
   }
 
   /** The answer to a request that was refused before it reached `handle`, or to input that is not a valid request. */
   refuse(refusal: Refusal, request?: HttpRequest): Answer {
-    const answer = this.#failed(refusal, request);
-    return this.#options.cors?.open(request?.headers, answer) ?? answer;
+    return this.#cors.open(request?.headers, this.#failed(refusal, request));
   }
 
   /**
@@ -157,7 +154,7 @@ export class App implements Handler {
     const route = matchRoute(request.path, this.#options.lists);
     if (!route || route.resource === "page") return this.#file(request, route?.depth);
     const allowed = allowedMethods(route.resource, this.#options.forms);
-    const preflight = this.#options.cors?.preflight(request, allowed);
+    const preflight = this.#cors.preflight(request, allowed);
     if (preflight) return this.#withoutBody(request, () => preflight);
     if (!allowed.includes(request.method)) throw this.#methodNotAllowed(request, allowed, route);
     if (route.resource === "live" || route.resource === "ready") return this.#health(request, route.resource);
@@ -228,8 +225,7 @@ export class App implements Handler {
    * them access.
    */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[], route?: Route): Problem {
-    const advice =
-      method === "OPTIONS" ? this.#refusedPages.advice(headers) : insteadOf(method, route, this.#options.forms);
+    const advice = method === "OPTIONS" ? this.#cors.advice(headers) : insteadOf(method, route, this.#options.forms);
     const Allow = allowed.join(", ");
     const detail = `${method} is not offered here. Offered: ${Allow}.${advice === undefined ? "" : ` ${advice}.`}`;
     return new Problem("MethodNotAllowed", detail, { headers: { Allow } });

@@ -30,8 +30,7 @@ export interface ChangeFeedOptions {
   readonly lists: ListMode;
   /** Knows which client a request comes from, and whether its user may still sign in. */
   readonly access: Access;
-  /** Undefined if web pages from other origins have no access. */
-  readonly cors: Cors | undefined;
+  readonly cors: Cors;
 }
 
 /** While the feed has readers, we check at this interval whether other processes have changed the store. */
@@ -144,7 +143,7 @@ export class ChangeFeed {
     const origin = headers.get("origin");
     const isForeign =
       origin === undefined ? headers.get("sec-fetch-site") === "cross-site" : !isOwnPage(origin, headers);
-    if (!isForeign || this.#options.cors?.allowed(origin)) return;
+    if (!isForeign || this.#options.cors.allowed(origin)) return;
     throw new Problem(
       "CrossSiteRefused",
       "A page of another site cannot open the change feed. To give it access, start the service with --cors and the origin of the page.",

@@ -1,5 +1,6 @@
 // Cross-origin access (the CORS protocol of the Fetch standard): decides which web pages may use the service. It is off
-// by default. A preflight is answered before credentials are checked, because browsers send it without credentials.
+// by default. A preflight is answered before credentials are checked, because browsers send it without credentials. A
+// page without access is noticed, and the log says which flag gives it access.
 
 import { Answer, type HeaderFields, type HttpRequest } from "../wire/message.ts";
 import type { Log } from "./log.ts";
@@ -21,16 +22,29 @@ const validOrigin = /^(?:null|[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]*(?:\[[0-9a-f:]+\
 const loggedOriginsMax = 100;
 
 export class Cors {
-  readonly origins: AllowedOrigins;
+  readonly #origins: AllowedOrigins | undefined;
+  readonly #log: Log;
+  readonly #logged = new Set<string>();
 
-  constructor(origins: AllowedOrigins) {
-    this.origins = origins;
+  /** `origins` is undefined if cross-origin access is off. */
+  constructor(origins: AllowedOrigins | undefined, log: Log) {
+    this.#origins = origins;
+    this.#log = log;
   }
 
-  /** Answers a preflight for a resource with these methods. Undefined if the request is not a preflight. */
+  get isOff(): boolean {
+    return this.#origins === undefined;
+  }
+
+  /** Answers a preflight for a resource with these methods. Undefined if it is off, or the request is not a preflight. */
   preflight({ method, headers }: HttpRequest, methods: readonly string[]): Answer | undefined {
     const asked = headers.get("origin");
-    if (method !== "OPTIONS" || asked === undefined || headers.get("access-control-request-method") === undefined) {
+    if (
+      this.isOff ||
+      method !== "OPTIONS" ||
+      asked === undefined ||
+      headers.get("access-control-request-method") === undefined
+    ) {
       return undefined;
     }
     const answer = new Answer(204, {
@@ -50,11 +64,12 @@ export class Cors {
 
   /** Adds the headers that let the requesting page read the answer, if the page's origin is allowed. */
   open(headers: HeaderFields | undefined, answer: Answer): Answer {
+    if (this.isOff) return answer;
     const origin = this.allowed(headers?.get("origin"));
     const vary = answer.headers["Vary"];
     // A cache must not serve the answer for one origin to another, so `Vary` must contain `Origin`. This also applies
     // to answers for requests without an `Origin`.
-    const varies = this.origins !== "*" && !vary?.includes("Origin");
+    const varies = this.#origins !== "*" && !vary?.includes("Origin");
     if (origin === undefined && !varies) return answer;
     return answer.with({
       ...(varies ? { Vary: vary === undefined ? "Origin" : `${vary}, Origin` } : {}),
@@ -71,20 +86,8 @@ export class Cors {
    */
   allowed(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
-    if (this.origins === "*") return "*";
-    return this.origins.has(origin) ? origin : undefined;
-  }
-}
-
-/** Notices web pages that have no access, and says which flag gives them access. */
-export class RefusedPages {
-  readonly #allowed: AllowedOrigins | undefined;
-  readonly #log: Log;
-  readonly #logged = new Set<string>();
-
-  constructor(allowed: AllowedOrigins | undefined, log: Log) {
-    this.#allowed = allowed;
-    this.#log = log;
+    if (this.#origins === "*") return "*";
+    return this.#origins?.has(origin) ? origin : undefined;
   }
 
   /** If the page that sent this request has no access, logs a warning, once for each origin. */
@@ -103,12 +106,12 @@ export class RefusedPages {
    */
   advice(headers: HeaderFields): string | undefined {
     const origin = headers.get("origin");
-    if (origin === undefined || this.#allowed === "*" || this.#allowed?.has(origin)) return undefined;
+    if (origin === undefined || this.#origins === "*" || this.#origins?.has(origin)) return undefined;
     if (isOwnPage(origin, headers) || !validOrigin.test(origin)) return undefined;
     // `--cors` accepts only origins with these schemes. Any other origin, such as `null` for a page from a file, needs
     // `*`.
     const canBeListed = origin.startsWith("http://") || origin.startsWith("https://");
-    const value = canBeListed ? [...(this.#allowed ?? []), origin].join(",") : '"*"';
+    const value = canBeListed ? [...(this.#origins ?? []), origin].join(",") : '"*"';
     return `The browser keeps a web page of the origin ${origin} from using this service. To allow the page, start the service with --cors ${value}`;
   }
 }

@@ -7,7 +7,6 @@ import type { TodoStore } from "../collection/todo-store.ts";
 import { readSomeUsers } from "../credentials/users-file.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { App } from "../http/app.ts";
-import { Cors } from "../http/cors.ts";
 import type { Log } from "../http/log.ts";
 import { InstanceMetrics } from "../http/metrics/instance-metrics.ts";
 import type { Site } from "../http/site.ts";
@@ -145,7 +144,6 @@ function openApp(store: TodoStore, context: InstanceContext, listening: Promise<
     limits,
     hosts: checksHosts(settings) ? knownHosts(settings) : undefined,
     access: openAccess(context),
-    cors: settings.cors && new Cors(settings.cors),
     site: openSite(settings, environment, listening),
     heartbeatMs: Math.min(heartbeatMsMax, settings.idleTimeoutSeconds * 500),
     log,

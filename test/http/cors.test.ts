@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
-import { Cors } from "../../src/http/cors.ts";
+import type { AllowedOrigins } from "../../src/http/cors.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
 
 const page = "https://app.example";
-const listed = () => new Cors(new Set([page, "http://localhost:8100"]));
+const listed = () => new Set([page, "http://localhost:8100"]);
 
 function corsHeaders(response: Response): string[] {
   return [...response.headers.keys()].filter((name) => name.startsWith("access-control-"));
@@ -101,7 +101,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
   });
 
   test("with `*`, every origin is allowed, and answers do not vary by Origin", async () => {
-    const service = await start({ cors: new Cors("*") });
+    const service = await start({ cors: "*" });
     const response = await service.fetch("GET", "/api/todoitems/", { headers: { Origin: "https://any.example" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect(response.headers.get("vary")).not.toContain("Origin");
@@ -117,7 +117,7 @@ describeOnEveryEngine("CORS switched on", (start) => {
 });
 
 describe("pages that have no access", () => {
-  const start = (cors?: Cors) => Service.on(new MemoryEngine(), { cors });
+  const start = (cors?: AllowedOrigins) => Service.on(new MemoryEngine(), { cors });
   const get = (service: Service, headers: Record<string, string>) =>
     service.fetch("GET", "/api/todoitems/", { headers });
   const messages = (service: Service) =>
@@ -178,7 +178,7 @@ describe("pages that have no access", () => {
     await get(service, { Origin: "https://todo.example", Host: "127.0.0.1:5000", "Sec-Fetch-Site": "same-origin" });
     await get(service, {});
     expect(messages(service)).toEqual([]);
-    const any = await start(new Cors("*"));
+    const any = await start("*");
     await get(any, { Origin: page });
     expect(messages(any)).toEqual([]);
   });
