@@ -31,10 +31,9 @@ export function TryForm({ operation, authorization }: TryFormProps) {
   const [received, setReceived] = useState<Received>();
   const running = useRef(new AbortController());
 
-  const send = async (form: FormData) => {
+  const send = (form: FormData) => {
     running.current.abort();
     running.current = new AbortController();
-    const { signal } = running.current;
     const typed = (name: string) => String(form.get(name) ?? "");
     // The address is relative to this page, because a proxy may serve the page under any path.
     const url = new URL(path.slice(1).replace("{id}", encodeURIComponent(typed("id"))), document.baseURI);
@@ -47,15 +46,7 @@ export function TryForm({ operation, authorization }: TryFormProps) {
     if (body !== null) headers.set("Content-Type", "application/json");
     if (security.length > 0 && authorization !== undefined) headers.set("Authorization", authorization);
     setReceived(undefined);
-    try {
-      // The browser must neither respond from its cache nor ask for credentials itself.
-      const response = await fetch(url, { method, headers, body, signal, cache: "no-store", credentials: "omit" });
-      await show(response, signal, setReceived);
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      const status = `There was no complete response: ${error.message}`;
-      if (!signal.aborted) setReceived({ status, text: "", isComplete: true });
-    }
+    void exchange(url, { method, headers, body, signal: running.current.signal }, setReceived);
   };
 
   return (
@@ -64,7 +55,7 @@ export function TryForm({ operation, authorization }: TryFormProps) {
       aria-label={`Try: ${operation.summary}`}
       onSubmit={(event) => {
         event.preventDefault();
-        void send(new FormData(event.currentTarget));
+        send(new FormData(event.currentTarget));
       }}
     >
       {parameters.map(({ name, in: place, required = false, description, examples = {} }) => (
@@ -126,23 +117,26 @@ export function TryForm({ operation, authorization }: TryFormProps) {
 }
 
 /**
- * Shows the response while its body arrives. A feed does not end by itself: what has arrived when the reader stops it
- * counts as the complete response.
+ * Sends a request, and shows the response while its body arrives. A feed does not end by itself: what has arrived when
+ * the reader stops it counts as the complete response.
  */
-async function show(response: Response, signal: AbortSignal, onNews: (received: Received) => void): Promise<void> {
-  let text = `${[...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n")}\n\n`;
-  const report = (isComplete: boolean) => onNews({ status: String(response.status), text, isComplete });
+async function exchange(url: URL, request: RequestInit, onNews: (received: Received) => void): Promise<void> {
+  let [status, text] = ["", ""];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  // Safari cannot use `for await` on the stream itself.
-  const reader = response.body?.getReader();
   try {
+    // The browser must neither respond from its cache nor ask for credentials itself.
+    const response = await fetch(url, { ...request, cache: "no-store", credentials: "omit" });
+    status = String(response.status);
+    text = `${[...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n")}\n\n`;
+    // Safari cannot use `for await` on the stream itself.
+    const reader = response.body?.getReader();
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
       if (text.length < charactersMax)
         text = (text + decoder.decode(part.value, { stream: true })).slice(0, charactersMax);
-      report(false);
+      onNews({ status, text, isComplete: false });
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!request.signal?.aborted) status = `There was no complete response: ${error}`;
   }
-  report(true);
+  if (status !== "") onNews({ status, text, isComplete: true });
 }
