@@ -3,14 +3,12 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { PendingEdit } from "../../client/offline.ts";
 import type { ShownItem } from "../list-view.ts";
 import { ItemRow, type ItemRowProps } from "./item-row.tsx";
 import { usePage } from "./page-context.ts";
 
 interface ItemRowsProps {
   readonly items: readonly ShownItem[];
-  readonly states: ReadonlyMap<string, PendingEdit<string>["state"]>;
   /** An item that is drawn and scrolled to, because the user has just added it. */
   readonly addedId: string | undefined;
 }
@@ -24,8 +22,9 @@ interface Place {
 
 const drawnMax = 300;
 
-export function ItemRows({ items, states, addedId }: ItemRowsProps) {
-  const { readOnly, actions, edit, open } = usePage();
+export function ItemRows({ items, addedId }: ItemRowsProps) {
+  const { snapshot, readOnly, actions, edit, open } = usePage();
+  const states = new Map(snapshot.pending.map(({ id, state }) => [id, state]));
   const list = useRef<HTMLUListElement>(null);
   const [drawsAll, setDrawsAll] = useState(false);
   const drawn = drawsAll ? items : items.filter(({ id }, index) => index < drawnMax || id === addedId);

@@ -17,7 +17,7 @@ import { ItemEditor } from "./item-editor.tsx";
 import { ItemRows } from "./item-rows.tsx";
 import { ListsDialog } from "./lists-dialog.tsx";
 import { NoticeView } from "./notice.tsx";
-import { type Opened, PageContext } from "./page-context.ts";
+import { type Opened, PageContext, usePage } from "./page-context.ts";
 import type { Session } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import { StatusLineView } from "./status-line.tsx";
@@ -33,7 +33,7 @@ interface PageProps {
 export function Page({ session, settings }: PageProps) {
   const { list, username } = session;
   const snapshot = useList(list);
-  const { items, pending, status } = snapshot;
+  const { items, status } = snapshot;
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
   const [opened, open] = useState<Opened>();
@@ -49,7 +49,6 @@ export function Page({ session, settings }: PageProps) {
     open({ kind: "editor", id, json: found.item, draft });
   };
   const { shown, counts } = useMemo(() => viewList(items, filter, search), [items, filter, search]);
-  const states = useMemo(() => new Map(pending.map(({ id, state }) => [id, state])), [pending]);
 
   const { loaded, needsCredentials } = status;
   const readOnly = settings.readOnly || status.readOnly;
@@ -113,15 +112,9 @@ export function Page({ session, settings }: PageProps) {
                 counts={loaded ? counts : undefined}
               />
               {shown.length > 0 ? (
-                <ItemRows items={shown} states={states} addedId={addedId} />
+                <ItemRows items={shown} addedId={addedId} />
               ) : (
-                <EmptyList
-                  loaded={loaded}
-                  isAway={line !== undefined}
-                  search={search}
-                  filter={filter}
-                  all={items.length}
-                />
+                <EmptyList isAway={line !== undefined} search={search} filter={filter} />
               )}
             </>
           )}
@@ -141,23 +134,22 @@ export function Page({ session, settings }: PageProps) {
 }
 
 interface EmptyListProps {
-  readonly loaded: boolean;
   readonly isAway: boolean;
   readonly search: string;
   readonly filter: Filter;
-  /** The number of all items, shown or not. */
-  readonly all: number;
 }
 
-function EmptyList({ loaded, isAway, search, filter, all }: EmptyListProps) {
-  if (!loaded) return isAway ? null : <p class="empty">Loading …</p>;
+function EmptyList({ isAway, search, filter }: EmptyListProps) {
+  const { items, status } = usePage().snapshot;
+  if (!status.loaded) return isAway ? null : <p class="empty">Loading …</p>;
   if (search.trim() !== "")
     return (
       <p class="empty">
         No {filter === "all" ? "" : filter} item contains “{search.trim()}”.
       </p>
     );
-  if (all > 0) return <p class="empty">{filter === "open" ? "Everything is done." : "Nothing is done yet."}</p>;
+  if (items.length > 0)
+    return <p class="empty">{filter === "open" ? "Everything is done." : "Nothing is done yet."}</p>;
   return (
     <div class="empty">
       <h2>No items yet</h2>
