@@ -1,7 +1,7 @@
 // A short message at the bottom: what was done or what went wrong, with a button to undo it. It goes by itself, but not
 // while it has the pointer or the focus.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Notice } from "../item-actions.ts";
 import { Icon } from "./icons.tsx";
 
@@ -9,22 +9,15 @@ const shownMs = { done: 10_000, problem: 20_000 };
 
 export function NoticeView({ notice, onClose }: { notice: Notice; onClose: () => void }) {
   const { kind, text, action } = notice;
-  const [isHeld, setIsHeld] = useState(false);
+  const message = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (isHeld) return undefined;
-    const timer = setTimeout(onClose, shownMs[kind]);
-    return () => clearTimeout(timer);
-  }, [notice, isHeld]);
+    const timer = setInterval(() => {
+      if (!message.current?.matches(":hover, :focus-within")) onClose();
+    }, shownMs[kind]);
+    return () => clearInterval(timer);
+  }, [notice]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only keeps the message open
-    <div
-      class="notice"
-      data-kind={kind}
-      onMouseEnter={() => setIsHeld(true)}
-      onMouseLeave={() => setIsHeld(false)}
-      onFocusIn={() => setIsHeld(true)}
-      onFocusOut={() => setIsHeld(false)}
-    >
+    <div class="notice" data-kind={kind} ref={message}>
       <span class="spring">{text}</span>
       {action && (
         <button
