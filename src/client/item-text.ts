@@ -8,7 +8,7 @@ import { isIdName, withId } from "../items/todo-item.ts";
 
 /**
  * Reads an item's text. Throws a `TypeError` if it is not a JSON object. That is the right error for the caller's text.
- * For the server's text, use this inside `Reply.parse`, which throws an `InvalidResponseError` instead.
+ * For the server's text, use this inside `readResponse`, which throws an `InvalidResponseError` instead.
  */
 export function readObject(json: string): ObjectText {
   try {
