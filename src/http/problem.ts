@@ -49,7 +49,7 @@ export function problemFrom(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof ItemError) return new Problem(error.code, error.message);
   if (error instanceof Refusal)
-    return new Problem(error.code, `${error.message}${settingAdvice[error.code] ?? ""}`, error);
+    return new Problem(error.code, `${error.message}${error.code === "BodyTooLarge" ? tooLargeAdvice : ""}`, error);
   if (error instanceof StoreError) {
     const detail = error instanceof WriteError ? writeFailures[error.reason] : readFailure;
     return new Problem("StoreUnavailable", detail, { retryAfterSeconds: 1 });
@@ -57,10 +57,8 @@ export function problemFrom(error: unknown): Problem | undefined {
   return undefined;
 }
 
-/** What to add to a refusal that a setting of the service decides: the room that refuses knows no settings. */
-const settingAdvice: Partial<Record<ProblemCode, string>> = {
-  BodyTooLarge: " Send a smaller item, or ask the operator to raise --body-limit.",
-};
+/** Added to the refusal, because the room that refuses knows no settings. */
+const tooLargeAdvice = " Send a smaller item, or ask the operator to raise --body-limit.";
 
 const readFailure =
   "The store cannot be read at the moment. Send the request again shortly. If this goes on, the operator finds the reason in the log.";

@@ -27,10 +27,6 @@ export class KnownHeads {
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  get count(): number {
-    return this.#known.size;
-  }
-
   /** Undefined if these are not exactly the bytes of a head that was added. */
   find(bytes: Buffer): KnownHead | undefined {
     // Every head ends with a line feed, and the JSON of most bodies does not.
