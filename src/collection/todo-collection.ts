@@ -8,7 +8,6 @@ import type { CurrentItem, ItemList } from "./item-list.ts";
 import type { Limits } from "./limits.ts";
 import type { ListPiece } from "./list-document.ts";
 import type { ListKey } from "./list-key.ts";
-import type { ListsInMemory } from "./lists-in-memory.ts";
 import { Replica } from "./replica.ts";
 import {
   type AddressedWrite,
@@ -40,7 +39,12 @@ export interface ListHost {
   readonly load: Engine["load"];
   emptyList(): ItemList;
   write(write: AddressedWrite): Promise<DecidedOutcome>;
-  readonly lists: Pick<ListsInMemory, "noteUse" | "noteSize">;
+  readonly lists: {
+    /** Notes that the list is in use now. */
+    noteUse(list: TodoCollection): void;
+    /** Notes that the list takes more or less memory than before. */
+    noteSize(list: TodoCollection): void;
+  };
 }
 
 const notLoaded: Bookmark = { epoch: "", version: 0 };

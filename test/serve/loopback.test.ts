@@ -30,8 +30,7 @@ const urlsOf = (port: string) => ["127.0.0.1", "[::1]"].map((host) => `http://${
  */
 async function servedAt(program: Program): Promise<() => Promise<boolean[]>> {
   const id = crypto.randomUUID();
-  const headers = { "Content-Type": "application/json" };
-  await fetch(`${program.origin}/api/todoitems/${id}`, { method: "POST", headers, body: "{}" });
+  await program.send("POST", `/api/todoitems/${id}`, "{}");
   const hasItem = (url: string) =>
     checkedFetch(url + id).then(
       ({ status }) => status === 200,
