@@ -1,14 +1,14 @@
 // Decides whether a request is admitted. It checks the request's credentials, then how many requests the client's
 // address has sent lately.
 
-import type { HttpRequest } from "../wire/message.ts";
+import type { HeaderFields, HttpRequest } from "../wire/message.ts";
 import { addressKey } from "../wire/shared-limit.ts";
 import type { BasicAuth } from "./basic-auth.ts";
 import type { BearerAuth } from "./bearer-auth.ts";
 import { clientAddress } from "./client-address.ts";
 import { Problem, tooManyRequests } from "./problem.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
-import type { SignedIn } from "./signed-in.ts";
+import { hasEnded, type SignedIn } from "./signed-in.ts";
 
 export const authModes = ["off", "writes", "all"] as const;
 /** Which operations need credentials. */
@@ -28,6 +28,8 @@ interface AccessOptions {
 
 export class Access {
   readonly #options: AccessOptions;
+  /** Who has sent these headers. Headers that were sent shortly before come as the same object. */
+  readonly #seen = new WeakMap<HeaderFields, SignedIn>();
 
   constructor(options: Partial<AccessOptions> = {}) {
     this.#options = { mode: "off", auth: undefined, tokens: undefined, rate: undefined, trustProxy: false, ...options };
@@ -52,11 +54,16 @@ export class Access {
   checkCredentials(request: HttpRequest): SignedIn | undefined | Promise<SignedIn> {
     const { auth, tokens, mode } = this.#options;
     if (mode === "off" || (mode === "writes" && request.method === "GET")) return undefined;
-    const authorization = request.headers.get("authorization") ?? "";
+    const { headers } = request;
+    const seen = this.#seen.get(headers);
+    if (seen && !hasEnded(seen)) return seen;
+    const authorization = headers.get("authorization") ?? "";
     const isToken = tokens !== undefined && /^bearer(?: |$)/i.test(authorization);
     const signedIn = isToken ? tokens.check(authorization) : auth?.check(authorization, () => this.addressOf(request));
     if (signedIn instanceof Promise) return signedIn.then((user) => user ?? this.#refuse(isToken));
-    return signedIn ?? this.#refuse(isToken);
+    if (!signedIn) return this.#refuse(isToken);
+    this.#seen.set(headers, signedIn);
+    return signedIn;
   }
 
   /** Names the ways to sign in that this instance offers, but never what was wrong with a token. */

@@ -11,7 +11,7 @@ import { type Answer, cancelStream, type Handler, isStream } from "./message.ts"
 import { type Phase, phasesOfInput, timeLimitMs } from "./phase.ts";
 import { bodyTooLarge, leftEarly, Refusal, tooSlow } from "./refusal.ts";
 import { RequestBody, skippedBytesMax } from "./request-body.ts";
-import { parseHead, type RequestHead } from "./request-head.ts";
+import type { RequestHead } from "./request-head.ts";
 import { type Piece, SendQueue } from "./send-queue.ts";
 import type { SlowReader } from "./unsent-bytes.ts";
 
@@ -216,7 +216,7 @@ export class Connection implements Sender, SlowReader {
     this.#input.drop(end);
     let head: RequestHead;
     try {
-      head = parseHead(text);
+      head = this.#host.knownHeads.parse(text);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#refuse(error);

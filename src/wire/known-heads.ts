@@ -1,14 +1,16 @@
 // Recognises the heads of recent requests by their bytes, on whatever connection they come. Clients repeat their
 // requests, and a proxy sends those of one client on any of its connections. Comparing bytes is cheaper than parsing
-// them, and what the handler has found out about a head, such as who has signed in, is remembered with it.
+// them, and what the handler has found out about a head, such as who has signed in, is remembered with it. Of a head that
+// is not known, the header fields may be: a client sends the same ones with one path or another, and before each body.
 // Why: docs/decisions/0010-do-less-for-each-request.md
 
-import type { RequestHead } from "./request-head.ts";
+import { type Fields, parseFields, parseHead, type RequestHead } from "./request-head.ts";
 
-/** Heads are forgotten after this time, because they may contain credentials. */
+/** Heads and fields are forgotten after this time, because they may contain credentials. */
 const keptMs = 10_000;
-/** About how many bytes they may take together. When there are more, all are forgotten. */
-const bytesMax = 8 * 1024 ** 2;
+/** About how many bytes heads may take together, and how many fields. When there are more, all are forgotten. */
+const headBytesMax = 8 * 1024 ** 2;
+const fieldBytesMax = 4 * 1024 ** 2;
 /** About how many bytes a head takes, and each of its fields, besides its text, which is there twice. */
 const headBytes = 1_000;
 const fieldBytes = 100;
@@ -23,32 +25,63 @@ interface KnownHead {
 
 export class KnownHeads {
   /** By their checksums. Of two heads with the same checksum, the later one is known. */
-  readonly #known = new Map<number, KnownHead>();
-  #bytes = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #heads = new Recent<number, KnownHead>(headBytesMax);
+  /** By their text. Whoever may not use the service can fill this, but not the heads. */
+  readonly #fields = new Recent<string, Fields>(fieldBytesMax);
 
   /** Undefined if these are not exactly the bytes of a head that was added. */
   find(bytes: Buffer): KnownHead | undefined {
     // Every head ends with a line feed, and the JSON of most bodies does not.
     if (bytes[bytes.length - 1] !== 0x0a) return undefined;
-    const known = this.#known.get(Bun.hash.crc32(bytes));
+    const known = this.#heads.get(Bun.hash.crc32(bytes));
     return known && bytes.equals(known.bytes) ? known : undefined;
   }
 
   add({ bytes, head, remembered }: KnownHead): void {
     const size = 2 * bytes.length + headBytes + fieldBytes * head.headers.size;
-    if (this.#bytes + size > bytesMax) this.#forget();
+    // The bytes may be a part of a larger buffer, so they are copied.
+    this.#heads.add(Bun.hash.crc32(bytes), { bytes: new Uint8Array(bytes), head, remembered }, size);
+  }
+
+  /** As `parseHead`. Fields that were read shortly before are the same object. */
+  parse(text: string): RequestHead {
+    return parseHead(text, (fieldsText) => {
+      const known = this.#fields.get(fieldsText);
+      if (known) return known;
+      const fields = parseFields(fieldsText);
+      this.#fields.add(fieldsText, fields, 2 * fieldsText.length + fieldBytes * fields.size);
+      return fields;
+    });
+  }
+}
+
+/** What was added in the last few seconds. */
+class Recent<Key, Value> {
+  readonly #bytesMax: number;
+  readonly #values = new Map<Key, Value>();
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  add(key: Key, value: Value, bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax) this.#forget();
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#forget();
     }, keptMs).unref();
-    // The bytes may be a part of a larger buffer, so they are copied.
-    this.#known.set(Bun.hash.crc32(bytes), { bytes: new Uint8Array(bytes), head, remembered });
-    this.#bytes += size;
+    this.#values.set(key, value);
+    this.#bytes += bytes;
   }
 
   #forget(): void {
-    this.#known.clear();
+    this.#values.clear();
     this.#bytes = 0;
   }
 }

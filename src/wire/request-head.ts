@@ -4,7 +4,7 @@
 import { closingRefusal } from "./refusal.ts";
 
 /** The header fields of a request. Names are in lower case. */
-type Fields = ReadonlyMap<string, string>;
+export type Fields = ReadonlyMap<string, string>;
 
 export interface RequestHead {
   readonly method: string;
@@ -36,8 +36,11 @@ const schemePattern = /^https?:\/\//i;
 const framingFields: ReadonlySet<string> = new Set(["content-length", "transfer-encoding"]);
 const hostPattern = /^(?:[0-9a-z._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\])(?::[0-9]*)?$/i;
 
-/** `text` is the head as Latin-1, without the empty line that ends it. Throws a `Refusal` if the head is malformed. */
-export function parseHead(text: string): RequestHead {
+/**
+ * `text` is the head as Latin-1, without the empty line that ends it. Throws a `Refusal` if the head is malformed.
+ * `readFields` gets the lines after the first. It may know the result already.
+ */
+export function parseHead(text: string, readFields = parseFields): RequestHead {
   const lineEnd = text.indexOf("\r\n");
   const requestLine = lineEnd === -1 ? text : text.slice(0, lineEnd);
   const fieldsText = lineEnd === -1 ? "" : text.slice(lineEnd + 2);
@@ -48,7 +51,7 @@ export function parseHead(text: string): RequestHead {
   if (major !== "1" || (minor !== "1" && minor !== "0")) {
     throw closingRefusal("The HTTP version must be HTTP/1.1 or HTTP/1.0", "HttpVersionNotSupported");
   }
-  const headers = parseFields(fieldsText);
+  const headers = readFields(fieldsText);
   const isHttp10 = minor === "0";
   const isConnect = method === "CONNECT";
   if (!isHttp10 || headers.has("host")) checkHost(headers.get("host"));
@@ -75,7 +78,7 @@ function saysClose(headers: Fields): boolean {
   return hasClose(headers.get("connection")) || hasClose(headers.get("proxy-connection"));
 }
 
-function parseFields(text: string): Fields {
+export function parseFields(text: string): Fields {
   const lines = text === "" ? [] : text.split("\r\n");
   if (lines.length > fieldsMax) {
     throw closingRefusal(`The request has more than ${fieldsMax} headers`, "HeadersTooLarge");

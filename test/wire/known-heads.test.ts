@@ -4,6 +4,7 @@
 import { expect, jest, test } from "bun:test";
 import fc from "fast-check";
 import { KnownHeads } from "../../src/wire/known-heads.ts";
+import { Refusal } from "../../src/wire/refusal.ts";
 import { parseHead } from "../../src/wire/request-head.ts";
 import { ourReading } from "./our-reading.ts";
 
@@ -67,6 +68,37 @@ test("they take a few megabytes at most, however many different ones are sent", 
     known.add(entry("GET / HTTP/1.1", "Host: a", `X-Request-Id: ${count}`, ...fields));
   expect(count).toBeGreaterThan(200);
   expect(count).toBeLessThan(1_000);
+});
+
+test("the fields of a head that is not known are the same object, if they were read shortly before", () => {
+  jest.useFakeTimers();
+  try {
+    const known = new KnownHeads();
+    const fieldsOf = (line: string, user: string) =>
+      known.parse(`${line}\r\nHost: a\r\nAuthorization: ${user}`).headers;
+    const ann = fieldsOf("GET /a HTTP/1.1", "Basic YW5u");
+    expect(fieldsOf("POST /b HTTP/1.1", "Basic YW5u")).toBe(ann);
+    expect(fieldsOf("GET /a HTTP/1.1", "Basic Ym9i").get("authorization")).toBe("Basic Ym9i");
+    for (let time = 0; time < 2; time++) expect(() => fieldsOf("GET /a HTTP/1.1", "a\r\nbroken")).toThrow(Refusal);
+    jest.advanceTimersByTime(10_000);
+    expect(fieldsOf("GET /a HTTP/1.1", "Basic YW5u")).not.toBe(ann);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test("fields of whoever may not use the service push no heads out, and take a few megabytes at most", () => {
+  const known = new KnownHeads();
+  const first = entry("GET / HTTP/1.1", "Host: a");
+  known.add(first);
+  const lines = Array.from({ length: 100 }, (_, index) => `a${index}:`).join("\r\n");
+  const read = (id: number) => known.parse(`GET / HTTP/1.1\r\nHost: a\r\n${lines}\r\nX-Request-Id: ${id}`).headers;
+  const fields = read(0);
+  let count = 1;
+  for (; count < 2_000 && read(0) === fields; count++) read(count);
+  expect(count).toBeGreaterThan(100);
+  expect(count).toBeLessThan(500);
+  expect(known.find(first.bytes)).toEqual(first);
 });
 
 const head = fc
