@@ -214,17 +214,23 @@ export class Connection implements Sender, SlowReader {
       return false;
     }
     this.#input.drop(end);
+    const { knownHeads } = this.#host;
+    const headBytes = bytes.subarray(start, end);
+    const known = knownHeads.find(headBytes);
+    if (known) {
+      this.#begin(known.head, known.remembered);
+      return true;
+    }
     let head: RequestHead;
     try {
-      head = this.#host.knownHeads.parse(text);
+      head = knownHeads.parse(text);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.#refuse(error);
       return false;
     }
-    const cameAlone = end === bytes.length && head.bodyLength === 0;
     const { remembered } = this.#begin(head);
-    if (remembered && cameAlone) this.#host.knownHeads.add({ bytes, head, remembered });
+    if (remembered) knownHeads.add({ bytes: headBytes, head, remembered });
     return true;
   }
 

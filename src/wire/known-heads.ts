@@ -14,9 +14,11 @@ const fieldBytesMax = 4 * 1024 ** 2;
 /** About how many bytes a head takes, and each of its fields, besides its text, which is there twice. */
 const headBytes = 1_000;
 const fieldBytes = 100;
+/** How many checksums of heads that came once are kept. With a few thousand clients, few take another's place. */
+const seenMax = 32_768;
 
 interface KnownHead {
-  /** All of a request without a body. */
+  /** From the request line to the empty line. */
   readonly bytes: Uint8Array;
   readonly head: RequestHead;
   /** What the handler wants to know again. */
@@ -26,6 +28,8 @@ interface KnownHead {
 export class KnownHeads {
   /** By their checksums. Of two heads with the same checksum, the later one is known. */
   readonly #heads = new Recent<number, KnownHead>(headBytesMax);
+  /** A head is remembered when it comes again, because remembering costs more than what it saves once. */
+  readonly #seen = new Uint32Array(seenMax);
   /** By their text. Whoever may not use the service can fill this, but not the heads. */
   readonly #fields = new Recent<string, Fields>(fieldBytesMax);
 
@@ -37,10 +41,16 @@ export class KnownHeads {
     return known && bytes.equals(known.bytes) ? known : undefined;
   }
 
+  /** Remembers a head that comes again. */
   add({ bytes, head, remembered }: KnownHead): void {
+    const checksum = Bun.hash.crc32(bytes);
+    const place = checksum % seenMax;
+    const isRepeated = this.#seen[place] === checksum;
+    this.#seen[place] = checksum;
+    if (!isRepeated) return;
     const size = 2 * bytes.length + headBytes + fieldBytes * head.headers.size;
     // The bytes may be a part of a larger buffer, so they are copied.
-    this.#heads.add(Bun.hash.crc32(bytes), { bytes: new Uint8Array(bytes), head, remembered }, size);
+    this.#heads.add(checksum, { bytes: new Uint8Array(bytes), head, remembered }, size);
   }
 
   /** As `parseHead`. Fields that were read shortly before are the same object. */

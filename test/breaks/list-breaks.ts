@@ -111,11 +111,10 @@ export const listBreaks: readonly Break[] = [
     isQuick: true,
   },
   {
-    name: "the remembered head of another user on the same connection",
+    name: "the remembered header fields of another user on the same connection",
     file: "src/wire/known-heads.ts",
-    text: `const known = this.#known.get(Bun.hash.crc32(bytes));
-    return known && bytes.equals(known.bytes) ? known : undefined;`,
-    replacement: "return [...this.#known.values()].findLast((known) => known.bytes.length === bytes.length);",
+    text: "return this.#values.get(key);",
+    replacement: "return [...this.#values.values()].at(-1);",
     tests: [{ file: "test/http/users.test.ts" }],
     isQuick: true,
   },
