@@ -24,6 +24,7 @@ interface Screen {
 /** How long the attempts to click an element may take together, without the waits before each attempt. */
 const clickTimeoutMs = 60_000;
 const clickAttempts = 4;
+const readyList = "main[data-loaded=true], .sign-in";
 
 export class PageDriver {
   readonly view: Bun.WebView;
@@ -32,14 +33,17 @@ export class PageDriver {
     this.view = view;
   }
 
-  /** Opens the page of a service and waits for the list or for the sign-in form. */
-  static open(origin: string): Promise<PageDriver> {
-    return PageDriver.openList(`${origin}/`);
+  /**
+   * Opens the page of a service and waits for the list or for the sign-in form. `forgets`: the browser first forgets what
+   * it has kept for this origin, because the service of an earlier test may have had the same port.
+   */
+  static open(origin: string, { forgets = false } = {}): Promise<PageDriver> {
+    return PageDriver.#openAt(`${origin}/`, readyList, forgets);
   }
 
   /** Opens the page of a list, at exactly this address. */
   static openList(address: string): Promise<PageDriver> {
-    return PageDriver.#openAt(address, "main[data-loaded=true], .sign-in");
+    return PageDriver.#openAt(address, readyList);
   }
 
   /**
@@ -49,8 +53,10 @@ export class PageDriver {
     return PageDriver.#openAt(`${origin}/docs${hash}`, "#errors");
   }
 
-  static async #openAt(address: string, ready: string): Promise<PageDriver> {
+  static async #openAt(address: string, ready: string, forgets = false): Promise<PageDriver> {
     const driver = new PageDriver(await openPage());
+    if (forgets)
+      await driver.view.cdp("Storage.clearDataForOrigin", { origin: new URL(address).origin, storageTypes: "all" });
     await driver.view.navigate(address);
     await driver.until(`document.querySelector(${JSON.stringify(ready)})`);
     return driver;

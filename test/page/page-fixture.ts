@@ -20,6 +20,8 @@ export function usePages(certificates?: string): PageFixture {
 export class PageFixture {
   readonly #certificates: string | undefined;
   readonly #pages = new Set<PageDriver>();
+  /** Where this test has opened a page. */
+  readonly #origins = new Set<string>();
   #folder: ReturnType<typeof temporaryFolder> | undefined;
   #program: Program | undefined;
 
@@ -41,6 +43,7 @@ export class PageFixture {
   open(): void {
     this.#folder?.dispose();
     this.#folder = temporaryFolder();
+    this.#origins.clear();
   }
 
   async close(): Promise<void> {
@@ -72,7 +75,8 @@ export class PageFixture {
   }
 
   async openPage(origin = this.program.origin): Promise<PageDriver> {
-    const page = await PageDriver.open(origin);
+    const page = await PageDriver.open(origin, { forgets: !this.#origins.has(origin) });
+    this.#origins.add(origin);
     this.#pages.add(page);
     return page;
   }
