@@ -17,7 +17,7 @@ import {
 
 export class KnownHistory {
   #newest: Point = nowhere;
-  /** The points at which lists or names were read, unless a later query has found that the history contains them. */
+  /** The points at which lists or names were read, or to which late commits led, unless a later query has found that the history contains them. */
   #unchecked: readonly Point[] = [];
   /** The epochs that are over. If the store has one of them again, it was rolled back. */
   readonly #left = new Set<string>();
@@ -44,8 +44,13 @@ export class KnownHistory {
   learn(point: Point & Partial<Moment>): void {
     const { epoch, clock } = point;
     if (this.#left.has(epoch)) return;
-    if (epoch === this.#newest.epoch && clock <= this.#newest.clock) this.#settle(point);
-    else this.restart(point);
+    if (epoch !== this.#newest.epoch || clock > this.#newest.clock) this.restart(point);
+    else {
+      this.#settle(point);
+      // The answer to a commit of this instance came late. The store may have lost the commit since, and with it what the
+      // collection is about to show.
+      if (!point.checked) this.note(point);
+    }
   }
 
   /** Makes this the newest known point, even if a later point was known before. */
@@ -61,10 +66,10 @@ export class KnownHistory {
   }
 
   /**
-   * Notes that a list, or the names of lists, were read at this moment. The collection gets to the same point later, with
-   * `pull`. If the store has lost that point by then, what was read must be read again.
+   * Notes that a list, or the names of lists, were read at this moment, or that a commit led to it. The collection gets
+   * to the same point later, with `pull`. If the store has lost that point by then, everything must be read again.
    */
-  note({ epoch, clock, batch, checked }: Moment): void {
+  note({ epoch, clock, batch, checked = [] }: Point & Partial<Moment>): void {
     const point = { epoch, clock, batch };
     if (![...checked, ...this.points].some((other) => isSamePoint(other, point)))
       this.#unchecked = [...this.#unchecked, point];
