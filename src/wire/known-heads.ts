@@ -30,7 +30,7 @@ export class KnownHeads {
   readonly #heads = new Recent<number, KnownHead>(headBytesMax);
   /** A head is remembered when it comes again, because remembering costs more than what it saves once. */
   readonly #seen = new Uint32Array(seenMax);
-  /** By their text. Whoever may not use the service can fill this, but not the heads. */
+  /** By their text. Clients that may not use the service can fill this, but not the heads. */
   readonly #fields = new Recent<string, Fields>(fieldBytesMax);
 
   /** Undefined if these are not exactly the bytes of a head that was added. */

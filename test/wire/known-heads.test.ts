@@ -102,7 +102,7 @@ test("the fields of a head that is not known are the same object, if they were r
   }
 });
 
-test("fields of whoever may not use the service push no heads out, and take a few megabytes at most", () => {
+test("fields of clients that may not use the service push no heads out, and take a few megabytes at most", () => {
   const known = new KnownHeads();
   const first = entry("GET / HTTP/1.1", "Host: a");
   addTwice(known, first);
