@@ -299,13 +299,18 @@ async function freePort(): Promise<number> {
 function family(pid: number): number[] {
   const children = readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
-    .filter((name) => parentOf(name) === pid);
+    .filter((name) => parentOf(Number(name)) === pid);
   return [pid, ...children.flatMap((child) => family(Number(child)))];
 }
 
-function parentOf(pid: string): number | undefined {
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*([0-9]+)/m.exec(processFile(pid, "status") ?? "")?.[1]);
+}
+
+/** What the system says about a process. Undefined if the process has ended. */
+function processFile(pid: number, name: string): string | undefined {
   try {
-    return Number(/^PPid:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
   } catch {
     return undefined;
   }
@@ -316,12 +321,12 @@ const ticksPerSecond = 100;
 /** The CPU time that a process and its descendants have used so far. */
 export function cpuSeconds(pid: number): number {
   const ticks = family(pid).map((member) => {
-    const fields = readFileSync(`/proc/${member}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return Number(fields[11]) + Number(fields[12]);
+    const fields = processFile(member, "stat")?.split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   });
   return ticks.reduce((total, each) => total + each, 0) / ticksPerSecond;
 }
 
 export function residentBytes(pid: number): number {
-  return 1024 * Number(/^VmRSS:\s*([0-9]+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return 1024 * Number(/^VmRSS:\s*([0-9]+)/m.exec(processFile(pid, "status") ?? "")?.[1]);
 }
