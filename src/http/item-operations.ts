@@ -109,13 +109,13 @@ export class ItemOperations {
    * They are forgotten together with the list's items.
    */
   #currentList(list: TodoCollection): SentList {
-    const { contents, epoch, version, count } = list;
+    const { contents, epoch, version } = list;
     const sent = this.#sent.get(contents);
     if (sent?.version === version && sent.epoch === epoch) return sent;
     this.#warnOfListSize(list);
     const etag = this.#tag(epoch, version);
     const caching = this.#caching({ ETag: etag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" });
-    const headers = { ...jsonHeaders, ...caching, "X-Total-Count": String(count), ...serviceLinks };
+    const headers = { ...jsonHeaders, ...caching, "X-Total-Count": String(list.count), ...serviceLinks };
     const current = {
       epoch,
       version,

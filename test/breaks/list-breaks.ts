@@ -99,10 +99,10 @@ export const listBreaks: readonly Break[] = [
   {
     name: "prepared answers are kept by the path only",
     file: "src/http/item-operations.ts",
-    text: `    const { contents, epoch, version, count } = list;
+    text: `    const { contents, epoch, version } = list;
     const sent = this.#sent.get(contents);
     if (sent?.version === version && sent.epoch === epoch) return sent;`,
-    replacement: `    const { epoch, version, count } = list;
+    replacement: `    const { epoch, version } = list;
     const path = \`list \${list.key.split("\\n")[0]}\`;
     const contents = (this.#options[path] ??= {});
     const sent = this.#sent.get(contents);
