@@ -1,16 +1,15 @@
 // Follows the service while somebody wants that: it opens and closes the connection, obeys the events of the web page,
-// and knows the status of the connection. It holds no items, but hands on what has changed.
+// knows the status of the connection, and brings what has changed into the mirror of the list.
 
 import { hasStatus } from "../errors.ts";
 import type { Requester } from "../requester.ts";
-import { unchanged } from "./mirror.ts";
-import type { Connected, ConnectionStatus, LiveConnection } from "./status.ts";
+import { Mirror, unchanged } from "./mirror.ts";
+import type { Connected, ListStatus, LiveConnection } from "./status.ts";
 import { type ListChange, Source, type WatchOptions } from "./watch.ts";
 
-/** What a follower needs from its list. */
+/** What a follower tells its list. */
 interface Followed {
-  /** The token of the state that the list has. The next connection continues from there. */
-  since(): string | undefined;
+  /** The mirror has taken over this change. */
   onChange(change: ListChange): void;
   onStatus(): void;
   /** The page was hidden a moment ago, and may soon be closed. */
@@ -20,8 +19,9 @@ interface Followed {
 /** How long a page may be hidden before it closes its feed: a browser has six connections to a host over HTTP/1.1. */
 const hiddenMsMax = 2_000;
 
-export class Follower {
-  readonly #requester: Requester<unknown>;
+export class Follower<Item> {
+  readonly mirror: Mirror<Item>;
+  readonly #requester: Requester<Item>;
   readonly #options: Pick<WatchOptions, "pollMs">;
   readonly #list: Followed;
   #connection: LiveConnection = { kind: "stopped" };
@@ -36,15 +36,16 @@ export class Follower {
   #leavePage: (() => void) | undefined;
   #heardAtMs = 0;
 
-  constructor(requester: Requester<unknown>, options: Pick<WatchOptions, "pollMs">, list: Followed) {
+  constructor(requester: Requester<Item>, options: Pick<WatchOptions, "pollMs">, list: Followed) {
+    this.mirror = new Mirror(requester.parseListed);
     this.#requester = requester;
     this.#options = options;
     this.#list = list;
   }
 
-  get status(): ConnectionStatus {
+  get status(): ListStatus {
     const [connection, needsCredentials] = [this.#connection, this.#needsCredentials];
-    return { connection, readOnly: this.known?.readOnly ?? false, needsCredentials };
+    return { connection, readOnly: this.known?.readOnly ?? false, needsCredentials, loaded: this.mirror.isLoaded };
   }
 
   /** The connection, if it is made. Then it is known which store answers. */
@@ -124,12 +125,15 @@ export class Follower {
 
   async #receive(signal: AbortSignal): Promise<void> {
     try {
-      const options = { ...this.#options, signal, since: this.#list.since() };
+      const options = { ...this.#options, signal, since: this.mirror.token };
       for await (const event of new Source(this.#requester, options).follow()) {
         if (signal.aborted) return;
         this.#heardAtMs = Date.now();
         if ("kind" in event) this.#connectionIs(event);
-        else if (event.whole || event.items.length > 0) this.#list.onChange(event);
+        else if (event.whole || event.items.length > 0) {
+          this.mirror.apply(event);
+          this.#list.onChange(event);
+        }
       }
     } catch (error) {
       if (!signal.aborted) this.#connectionIs({ kind: "failed", error });

@@ -4,7 +4,7 @@
 
 import type { Requester } from "../requester.ts";
 import { Follower } from "./follower.ts";
-import { Mirror, unchanged } from "./mirror.ts";
+import { unchanged } from "./mirror.ts";
 import { Publisher } from "./publisher.ts";
 import { firstStatus, type ListStatus } from "./status.ts";
 import type { WatchedItem, WatchOptions } from "./watch.ts";
@@ -22,8 +22,7 @@ export interface LiveListSnapshot<Item> {
 }
 
 export class LiveList<Item> {
-  readonly #mirror: Mirror<Item>;
-  readonly #follower: Follower;
+  readonly #follower: Follower<Item>;
   readonly #publisher = new Publisher(
     () => this.#follower.follow(this.#publisher.hasSubscribers),
     () => this.#draw(),
@@ -31,16 +30,8 @@ export class LiveList<Item> {
   #snapshot: LiveListSnapshot<Item> = { items: [], status: firstStatus };
 
   constructor(requester: Requester<Item>, options: LiveListOptions) {
-    const mirror = new Mirror(requester.parseListed);
-    this.#mirror = mirror;
-    this.#follower = new Follower(requester, options, {
-      since: () => mirror.token,
-      onChange: (change) => {
-        mirror.apply(change);
-        this.#publisher.publishSoon();
-      },
-      onStatus: () => this.#publisher.publishSoon(),
-    });
+    const publishSoon = () => this.#publisher.publishSoon();
+    this.#follower = new Follower(requester, options, { onChange: publishSoon, onStatus: publishSoon });
   }
 
   /** Returns the same object until something changes. */
@@ -60,9 +51,8 @@ export class LiveList<Item> {
 
   #draw(): boolean {
     const before = this.#snapshot;
-    const { items, isLoaded: loaded } = this.#mirror;
-    const status = unchanged(before.status, { ...this.#follower.status, loaded });
-    this.#snapshot = unchanged(before, { items, status });
+    const { mirror, status } = this.#follower;
+    this.#snapshot = unchanged(before, { items: mirror.items, status: unchanged(before.status, status) });
     return this.#snapshot !== before;
   }
 }

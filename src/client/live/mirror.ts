@@ -1,5 +1,5 @@
 // The list as the service has it: the items in their order, with their exact texts, and the token that names this state.
-// It is data only: a follower brings what has changed, and the response to a write brings the state of its item.
+// It is data only: its follower brings what has changed, and the response to a write brings the state of its item.
 
 import { parseToken } from "../../items/token.ts";
 import type { ItemText, ListChange, WatchedItem } from "./watch.ts";

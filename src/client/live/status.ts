@@ -29,16 +29,13 @@ export type LiveConnection =
   /** An error that waiting cannot fix, such as wrong credentials. Call `reconnect` after you have fixed the cause. */
   | { readonly kind: "failed"; readonly error: unknown };
 
-export interface ConnectionStatus {
+export interface ListStatus {
   /** While the connection is lost, the items stay as they were. */
   readonly connection: LiveConnection;
   /** True if the service stores no changes. */
   readonly readOnly: boolean;
   /** True if the server refuses the credentials, or wants some. Call `reconnect` when there are new ones. */
   readonly needsCredentials: boolean;
-}
-
-export interface ListStatus extends ConnectionStatus {
   /** False until there are items to show: from the server or, if the list is kept on the device, from there. */
   readonly loaded: boolean;
 }

@@ -4,7 +4,7 @@
 import { isNotKept, parseToken } from "../../items/token.ts";
 import { hasStatus, InvalidResponseError, isPassing, isTodoError } from "../errors.ts";
 import type { Follower } from "../live/follower.ts";
-import type { ItemState, Mirror } from "../live/mirror.ts";
+import type { ItemState } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { timerMsMax } from "../time-limit.ts";
 import type { KeptList } from "./kept-list.ts";
@@ -17,8 +17,7 @@ const silenceMsMax = 10_000;
 /** What a sender works with. */
 interface SenderParts {
   readonly requester: Requester<unknown>;
-  readonly mirror: Mirror<unknown>;
-  readonly follower: Follower;
+  readonly follower: Follower<unknown>;
   readonly kept: KeptList;
   /** Ends the sending, also of a request that is under way: another instance may send the edit again. */
   readonly signal: AbortSignal;
@@ -107,7 +106,7 @@ export class EditSender {
     const first = find();
     // The edit before it has left no ETag. So compare it with the list.
     if (first && first.kind !== "add" && first.etag === undefined && isOurs) {
-      const now = this.#parts.mirror.stateOf(first.id);
+      const now = this.#parts.follower.mirror.stateOf(first.id);
       await this.#meet(first, now, (edit) => reconciled(edit, now, edit.sent));
     }
     let wasSent = false;
@@ -181,7 +180,7 @@ export class EditSender {
   async #meet(edit: Edit, now: ItemState | undefined, nextOf: (current: Edit) => Edit | undefined): Promise<void> {
     await this.#parts.kept.commit((outbox) => {
       // Before the edit leaves the outbox, so that nobody sees the item for a moment as it was before the edit.
-      if (now) this.#parts.mirror.put(edit.id, now);
+      if (now) this.#parts.follower.mirror.put(edit.id, now);
       const current = outbox.find(({ number }) => number === edit.number);
       return replaced(outbox, edit, current && nextOf(current));
     });

@@ -6,7 +6,6 @@
 
 import { Follower } from "../live/follower.ts";
 import type { LiveListOptions } from "../live/live-list.ts";
-import { Mirror } from "../live/mirror.ts";
 import { Publisher } from "../live/publisher.ts";
 import type { ListChange } from "../live/watch.ts";
 import type { Requester } from "../requester.ts";
@@ -60,8 +59,7 @@ export class OfflineEngine<Item> {
   closed: Promise<void> | undefined;
   readonly #options: OfflineListOptions<Item>;
   readonly #key: string;
-  readonly #mirror: Mirror<Item>;
-  readonly #follower: Follower;
+  readonly #follower: Follower<Item>;
   readonly #kept: KeptList;
   readonly #sender: EditSender;
   readonly view: OfflineView<Item>;
@@ -90,17 +88,15 @@ export class OfflineEngine<Item> {
     this.#options = options;
     this.#key = key;
     this.view = new OfflineView(requester.options.codec);
-    this.#mirror = new Mirror(requester.parseListed);
     this.#follower = new Follower(requester, options, {
-      since: () => this.#mirror.token,
       onChange: (change) => this.#received(change),
       onStatus: () => this.#connectionChanged(),
       onHidden: () => void this.#kept.saveCopy(),
     });
-    this.#kept = new KeptList({ mirror: this.#mirror, key, storage, bytesMax: options.bytesMax, onChange });
+    const { mirror } = this.#follower;
+    this.#kept = new KeptList({ mirror, key, storage, bytesMax: options.bytesMax, onChange });
     const { signal } = this.#end;
-    const parts = { mirror: this.#mirror, follower: this.#follower, kept: this.#kept };
-    this.#sender = new EditSender({ requester, ...parts, signal, onChange });
+    this.#sender = new EditSender({ requester, follower: this.#follower, kept: this.#kept, signal, onChange });
     this.ready = this.#start(storage !== undefined, before?.closed);
   }
 
@@ -116,7 +112,11 @@ export class OfflineEngine<Item> {
       const seen = this.view.seen.find((entry) => entry.id === id);
       const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
       if (!edit) return outbox;
-      return withEdit(outbox, { ...edit, id, epoch: this.#mirror.epoch, number: this.#kept.nextNumber() }, seen);
+      return withEdit(
+        outbox,
+        { ...edit, id, epoch: this.#follower.mirror.epoch, number: this.#kept.nextNumber() },
+        seen,
+      );
     };
     await this.commit(change, "room");
   }
@@ -131,7 +131,7 @@ export class OfflineEngine<Item> {
   /** Sends the edits that were made for another store to the one that answers now. */
   async sendAnyway(): Promise<void> {
     await this.commit((outbox) =>
-      outbox.map((edit) => (this.#sender.isForeign(edit) ? { ...edit, epoch: this.#mirror.epoch } : edit)),
+      outbox.map((edit) => (this.#sender.isForeign(edit) ? { ...edit, epoch: this.#follower.mirror.epoch } : edit)),
     );
   }
 
@@ -191,10 +191,9 @@ export class OfflineEngine<Item> {
     await this.#lock;
   }
 
-  /** The outbox hears of a change before the token moves. Otherwise, a crash in between would hide it from the outbox. */
+  /** The outbox hears of a change before the copy is kept. Otherwise, a crash in between would hide it from the outbox. */
   #received(change: ListChange): void {
     void this.#kept.commit((outbox) => heard(outbox, change));
-    this.#mirror.apply(change);
     this.#kept.saveCopyWhenQuiet();
     this.publisher.publishSoon();
   }
@@ -226,12 +225,11 @@ export class OfflineEngine<Item> {
 
   #draw(): boolean {
     const before = this.view.snapshot;
-    const { items, isLoaded: loaded } = this.#mirror;
+    const { mirror, status } = this.#follower;
     const { isKept: kept, error: storageError, outbox } = this.#kept;
-    const { status } = this.#follower;
     const needsCredentials = this.#sender.needsCredentials || status.needsCredentials;
-    const shown = { ...status, loaded, needsCredentials, kept, storageError };
-    this.view.draw(items, outbox, shown, (edit) => this.#sender.stateOf(edit));
+    const shown = { ...status, needsCredentials, kept, storageError };
+    this.view.draw(mirror.items, outbox, shown, (edit) => this.#sender.stateOf(edit));
     return this.view.snapshot !== before;
   }
 
