@@ -70,10 +70,16 @@ export class KeptList {
     return this.#state === "kept";
   }
 
-  /** Starts from the copy that is kept on the device, if there is one. */
-  async open(): Promise<void> {
-    const copy = await this.#readCopy();
-    if (!this.#parts.mirror.isLoaded) this.#parts.mirror.startFrom(copy);
+  /**
+   * Starts from the copy that is kept on the device, if there is one. A copy that cannot be read is replaced by the next
+   * one: the service has the list.
+   */
+  async startFromCopy(): Promise<void> {
+    const copy = await this.#read<ListCopy>(this.#keys.copy, "items").catch((error: unknown) => {
+      this.error = error;
+      return undefined;
+    });
+    this.#parts.mirror.startFrom(copy);
   }
 
   /**
@@ -85,7 +91,7 @@ export class KeptList {
       this.#state = "unreadable";
       const edits = (await this.#read<{ readonly edits: Outbox }>(this.#keys.outbox, "edits"))?.edits ?? [];
       // The list may have passed events that show edits to be stored. The kept copy has not.
-      if (edits.some(({ sent }) => sent)) this.#parts.mirror.startFrom(await this.#readCopy());
+      if (edits.some(({ sent }) => sent)) await this.startFromCopy();
       const own = this.outbox;
       this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
       this.#state = "kept";
@@ -204,14 +210,6 @@ export class KeptList {
       throw new RangeError(`The edits that wait would take more than ${this.#bytesMax} bytes on this device.`);
     if (outbox.length === 0) await this.#parts.storage?.removeItem(this.#keys.outbox);
     else await this.#parts.storage?.setItem(this.#keys.outbox, text);
-  }
-
-  /** A copy that cannot be read is replaced by the next one: the service has the list. */
-  #readCopy(): Promise<ListCopy | undefined> {
-    return this.#read<ListCopy>(this.#keys.copy, "items").catch((error: unknown) => {
-      this.error = error;
-      return undefined;
-    });
   }
 
   /** Reads a value of this format, which has an array under this name. */

@@ -250,7 +250,7 @@ export class OfflineEngine<Item> {
     await before;
     if (isOnDevice) {
       const locks = "locks" in this.#options ? this.#options.locks : browserLocks();
-      await this.#kept.open();
+      await this.#kept.startFromCopy();
       if (locks === undefined) await this.#keep();
       else if (locks !== null) await this.#keepWithLock(locks);
     }
