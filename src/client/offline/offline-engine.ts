@@ -177,12 +177,7 @@ export class OfflineEngine<Item> {
     this.#follower.reconnect();
   }
 
-  close(): Promise<void> {
-    this.closed ??= this.#close();
-    return this.closed;
-  }
-
-  async #close(): Promise<void> {
+  async close(): Promise<void> {
     this.#end.abort();
     this.#sender.retry();
     this.#changed();

@@ -120,7 +120,8 @@ export class OfflineList<Item> {
     const engine = this.#engine;
     this.#engine = undefined;
     if (!engine || --engine.uses > 0) return;
-    await engine.close();
+    engine.closed = engine.close();
+    await engine.closed;
     if (this.#siblings.get(this.#key) === (engine as unknown)) this.#siblings.delete(this.#key);
   }
 
