@@ -6,10 +6,7 @@
 
 import type { TodoItem } from "./codecs.ts";
 
-export interface RequestName {
-  readonly method: string;
-  readonly url: string;
-}
+export type RequestName = Pick<TodoClientError, "method" | "url">;
 
 /**
  * The base class of all errors about a request. If the caller aborts a call, the call throws the reason of the

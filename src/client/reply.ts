@@ -2,7 +2,7 @@
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
-import type { FetchResponse, RequestOptions } from "./client-options.ts";
+import type { FetchResponse, ItemsOptions, RequestOptions } from "./client-options.ts";
 import type { ItemCodec } from "./codecs.ts";
 import {
   HttpError,
@@ -43,8 +43,6 @@ export async function arrived<Result>(request: Exchange, piece: Promise<Result>,
 /** How much of an error is read: an endless one must not fill the memory. */
 const errorLengthMax = 1_000_000;
 
-type OnProgress = (bytes: number, total: number | undefined) => void;
-
 export class Reply {
   readonly request: Exchange;
   readonly #response: FetchResponse;
@@ -78,7 +76,7 @@ export class Reply {
    * Yields the body as it arrives or, where bodies cannot be streamed, at once. If the caller leaves the loop early, the
    * connection closes.
    */
-  async *texts(bytesMax = this.request.bytesMax, onProgress?: OnProgress): AsyncGenerator<string> {
+  async *texts(bytesMax = this.request.bytesMax, onProgress?: ItemsOptions["onProgress"]): AsyncGenerator<string> {
     const { headers } = this.#response;
     // The size that the server states is another one if it compresses the body.
     const total = headers.has("content-encoding") ? undefined : Number(headers.get("content-length")) || undefined;
@@ -120,7 +118,7 @@ export class Reply {
   }
 
   /** Yields each item of a list as JSON text, as soon as the whole item has arrived. */
-  async *objects(onProgress?: OnProgress): AsyncGenerator<string> {
+  async *objects(onProgress?: ItemsOptions["onProgress"]): AsyncGenerator<string> {
     const reader = new JsonArrayReader();
     for await (const text of this.texts(this.request.bytesMax, onProgress))
       yield* readResponse(this.request, () => [...reader.read(text)]);
