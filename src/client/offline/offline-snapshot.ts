@@ -108,10 +108,8 @@ export class OfflineView<Item> {
     if (choice === "theirs") return undefined;
     if (choice === "mine") return insisted(edit, edit.mine);
     const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
-    return insisted(
-      edit,
-      this.edited(original, () => choice as Item),
-    );
+    const mine = this.edited(original, () => choice);
+    return insisted(edit, mine);
   }
 
   /** The text of an item after an edit: exact, except for the fields that the edit has changed. */
