@@ -66,8 +66,7 @@ export class EditSender {
 
   /** Sends edits until none is left to send, or until they must wait. `isProven`: the list has just connected. */
   async send(isProven = false): Promise<void> {
-    if (this.#isRunning) return;
-    if (this.#next() === undefined) return;
+    if (this.#isRunning || this.#next() === undefined) return;
     if (!isProven && this.#mustCheck()) return this.#parts.follower.reconnect();
     this.#isRunning = true;
     for (let edit = this.#next(); edit; edit = this.#next())

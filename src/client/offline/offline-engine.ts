@@ -274,9 +274,7 @@ export class OfflineEngine<Item> {
     if (this.#end.signal.aborted) return;
     await this.#kept.takeOver();
     this.#follower.reconnect();
-    if (!this.#isStarted) return;
-    this.#changed();
-    void this.#sender.send();
+    if (this.#isStarted) this.#changed();
   }
 }
 
