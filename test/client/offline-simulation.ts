@@ -17,14 +17,16 @@ import {
 
 type Item = Record<string, string> & { ID: string };
 
+const noCounts = {
+  edits: 0,
+  createdAgain: 0,
+  conflictsAfterLostResponse: 0,
+  lastWriterWon: 0,
+  goneAfterRestore: 0,
+};
+
 /** What is allowed to happen, and how often it did. */
-export interface Counts {
-  edits: number;
-  createdAgain: number;
-  conflictsAfterLostResponse: number;
-  lastWriterWon: number;
-  goneAfterRestore: number;
-}
+export type Counts = typeof noCounts;
 
 export class Violation extends Error {
   override readonly name = "Violation";
@@ -108,14 +110,6 @@ const returningValues = ["yes", "no"];
 const bytesMax = 3_000;
 const real = { setTimeout, clearTimeout, random: Math.random, setImmediate, now: Date.now, error: console.error };
 const drained = () => new Promise<void>((resolve) => void real.setImmediate(resolve));
-
-const noCounts: Counts = {
-  edits: 0,
-  createdAgain: 0,
-  conflictsAfterLostResponse: 0,
-  lastWriterWon: 0,
-  goneAfterRestore: 0,
-};
 
 class Simulation {
   readonly counts: Counts = { ...noCounts };
@@ -376,8 +370,7 @@ class Simulation {
     this.#supersede(tab, removed.ID);
     // If nothing waits for this item, its earlier edits are gone, and nobody can be asked about them.
     if (!pending.some(({ id }) => id === removed.ID))
-      for (const edit of this.#edits.values())
-        if (edit.actor === tab.device.name && edit.id === removed.ID) edit.isHeld = false;
+      for (const edit of this.#editsOf(tab.device.name, removed.ID)) edit.isHeld = false;
     this.#recreatable.add(removed.ID);
     this.#undone.add(removed.ID);
     const edit = this.#track(tab, removed.ID, "A", `u${++this.#names}`);
@@ -390,9 +383,14 @@ class Simulation {
    * again if the user has decided to send it again.
    */
   #waiting(tab: Tab, id: string): Partial<Item>[] {
-    return [...this.#edits.values()]
-      .filter((one) => one.actor === tab.device.name && one.id === id && (!one.wasStored || one.allowed > 1))
+    return this.#editsOf(tab.device.name, id)
+      .filter(({ wasStored, allowed }) => !wasStored || allowed > 1)
       .flatMap(({ items }) => items);
+  }
+
+  /** The edits of a device, or those of one item. */
+  #editsOf(actor: string, id?: string): UserEdit[] {
+    return [...this.#edits.values()].filter((edit) => edit.actor === actor && (id === undefined || edit.id === id));
   }
 
   #remove(tab: Tab, id: string, item: Item): void {
@@ -407,9 +405,8 @@ class Simulation {
 
   /** A later edit of the same user replaces earlier ones that are not stored yet. */
   #supersede(tab: Tab, id: string, field?: string): void {
-    for (const edit of this.#edits.values())
-      if (edit.actor === tab.device.name && edit.id === id && (field === undefined || edit.field === field))
-        edit.isOver = true;
+    for (const edit of this.#editsOf(tab.device.name, id))
+      if (field === undefined || edit.field === field) edit.isOver = true;
   }
 
   async #decide(tab: Tab): Promise<void> {
@@ -417,7 +414,7 @@ class Simulation {
     const waiting = pending.find(({ state }) => state === "conflict" || state === "refused");
     if (!waiting) {
       if (this.#chance(0.5)) {
-        for (const edit of this.#edits.values()) if (edit.actor === tab.device.name) edit.isHeld = false;
+        for (const edit of this.#editsOf(tab.device.name)) edit.isHeld = false;
         await this.#act(tab, () => void tab.list.sendAnyway().catch(() => {}));
       } else await this.#discard(tab);
       return;
@@ -425,7 +422,7 @@ class Simulation {
     const { id, conflict, kind } = waiting;
     if (!conflict && this.#chance(0.5)) return this.#act(tab, () => void tab.list.retry(id).catch(() => {}));
     if (!conflict) return this.#discard(tab, id);
-    const mine = [...this.#edits.values()].filter((edit) => edit.actor === tab.device.name && edit.id === id);
+    const mine = this.#editsOf(tab.device.name, id);
     if (mine.some((edit) => edit.wasStored && conflict.mine?.[edit.field] === edit.value))
       this.counts.conflictsAfterLostResponse++;
     const isMine = this.#chance(0.6);
@@ -441,9 +438,7 @@ class Simulation {
   }
 
   async #discard(tab: Tab, id?: string): Promise<void> {
-    for (const edit of this.#edits.values())
-      if (edit.actor === tab.device.name && (id === undefined || edit.id === id))
-        Object.assign(edit, { isOver: true, isHeld: false });
+    for (const edit of this.#editsOf(tab.device.name, id)) Object.assign(edit, { isOver: true, isHeld: false });
     await this.#act(tab, () => void tab.list.discard(id).catch(() => {}));
   }
 
@@ -481,7 +476,7 @@ class Simulation {
       for (const edit of this.#edits.values()) if (edit.id === id && edit.field === "removed") edit.wasStored = true;
     if (actor === "somebody") return;
     this.#lastWrite = { id, before };
-    const own = [...this.#edits.values()].filter((edit) => edit.actor === actor && edit.id === id);
+    const own = this.#editsOf(actor, id);
     if (!before) this.#auditCreate(id, own);
     else if (!after) this.#auditRemove(id, before, own);
     if (!after) return;
@@ -558,8 +553,7 @@ class Simulation {
     const hasToken = [...device.values.keys()].some((key) => key.endsWith("/copy"));
     const isWhole = path === "/changes/delta" && body.includes('"whole":true') && (query !== "" || !hasToken);
     if (!isWhole && feedFrom !== "resync") return;
-    for (const edit of this.#edits.values())
-      if (edit.actor === device.name && edit.field === "ID") this.#forgotten.add(edit.id);
+    for (const edit of this.#editsOf(device.name)) if (edit.field === "ID") this.#forgotten.add(edit.id);
   }
 
   async #fault(): Promise<void> {
