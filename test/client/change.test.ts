@@ -2,20 +2,15 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { isTodoError, TodoClient } from "../../src/client/index.ts";
-import { MemoryEngine } from "../../src/engines/memory-engine.ts";
-import { Network } from "../page/network.ts";
-import { ids, item, Service } from "../service.ts";
+import type { Network } from "../page/network.ts";
+import { ids, item } from "../service.ts";
+import { closeAll, openService } from "./opened-service.ts";
 
-const services: Service[] = [];
-afterEach(async () => {
-  for (const { store } of services.splice(0)) await store.close();
-});
+afterEach(closeAll);
 
 async function open() {
-  const service = await Service.on(new MemoryEngine());
-  services.push(service);
+  const { service, network } = await openService();
   await service.create(item(ids.one, '"Count":0'));
-  const network = new Network(service);
   const connect = () => new TodoClient<Counter>("http://localhost/", { fetch: network.fetch, retry: { delayMs: 1 } });
   const puts = () => network.requests.filter((request) => request.startsWith("PUT")).length;
   return { service, network, connect, todo: connect(), puts };

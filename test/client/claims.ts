@@ -13,6 +13,7 @@ import {
   type WatchState,
 } from "../../src/client/index.ts";
 import { indexedDbStorage, OfflineList } from "../../src/client/offline.ts";
+import { MapStorage } from "./map-storage.ts";
 
 /** A deployment of the specification: our service or another one. */
 export interface Deployment {
@@ -135,13 +136,7 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
   {
     title: "an OfflineList sends its edits, and finds the list and unsent edits on the device again",
     async run(deployment) {
-      const values = new Map<string, string>();
-      const inMemory = {
-        getItem: (key: string) => values.get(key) ?? null,
-        setItem: (key: string, value: string) => values.set(key, value),
-        removeItem: (key: string) => values.delete(key),
-      };
-      const storage = "indexedDB" in globalThis ? indexedDbStorage() : inMemory;
+      const storage = "indexedDB" in globalThis ? indexedDbStorage() : new MapStorage();
       const options = { storage, name: randomDigits(12), pollMs: 20 };
       const first = new OfflineList(client(deployment), options);
       const id = await first.add({ Name: "offline" });

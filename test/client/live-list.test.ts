@@ -4,41 +4,18 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LiveList, TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
+import { TodoClient, type TodoItem, type WatchedItem } from "../../src/client/index.ts";
 import { OfflineList } from "../../src/client/offline.ts";
-import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
-import { Network } from "../page/network.ts";
 import { Program } from "../program.ts";
-import { ids, item, Service, type ServiceOptions } from "../service.ts";
+import { ids, item } from "../service.ts";
+import { closeAll, closes, follow, kind, names, openService, setGlobal, untilKind } from "./opened-service.ts";
 import { startOtherDeployment } from "./other-deployment.ts";
 
-const closes: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closes.splice(0).reverse()) await close();
-});
-
-async function open(options: ServiceOptions = {}) {
-  const service = await Service.on(new MemoryEngine(), options);
-  closes.push(() => service.store.close());
-  const network = new Network(service);
-  const todo = new TodoClient("http://localhost/", { fetch: network.fetch });
-  return { service, network, todo };
-}
-
-/** Subscribes, and counts the calls of the listener. Waits until the list has arrived. */
-async function follow(list: LiveList<TodoItem>) {
-  const follower = { calls: 0, unsubscribe: () => {} };
-  follower.unsubscribe = list.subscribe(() => {
-    follower.calls++;
-  });
-  closes.push(() => follower.unsubscribe());
-  await eventually(() => ["live", "polling"].includes(list.getSnapshot().status.connection.kind));
-  return follower;
-}
+afterEach(closeAll);
 
 /** What a list sees of a web page. */
 function openPage() {
@@ -49,13 +26,7 @@ function openPage() {
     addEventListener: window.addEventListener.bind(window),
     removeEventListener: window.removeEventListener.bind(window),
   };
-  for (const [name, value] of Object.entries(globals)) {
-    const before = Object.getOwnPropertyDescriptor(globalThis, name);
-    Object.defineProperty(globalThis, name, { value, configurable: true });
-    closes.unshift(() =>
-      before ? Object.defineProperty(globalThis, name, before) : Reflect.deleteProperty(globalThis, name),
-    );
-  }
+  for (const [name, value] of Object.entries(globals)) setGlobal(name, value);
   const show = (visibilityState: "visible" | "hidden") => {
     page.visibilityState = visibilityState;
     page.dispatchEvent(new Event("visibilitychange"));
@@ -65,20 +36,14 @@ function openPage() {
 
 async function followOffline(todo: TodoClient) {
   const list = new OfflineList(todo);
-  closes.push(
-    () => list.close(),
-    list.subscribe(() => {}),
-  );
-  await eventually(() => kind(list) === "live");
+  closes.push(() => list.close());
+  await follow(list);
   return list;
 }
 
-const names = (list: LiveList<TodoItem>) => list.getSnapshot().items.map(({ item: { Name } }) => Name);
-const kind = (list: LiveList<TodoItem> | OfflineList<TodoItem>) => list.getSnapshot().status.connection.kind;
-
 describe("snapshots", () => {
   test("a live list is stopped and empty until somebody subscribes, and then follows the list", async () => {
-    const { service, network, todo } = await open();
+    const { service, network, todo } = await openService();
     await service.create(item(ids.one, '"Name":"One"'));
     const list = todo.liveList();
     expect(list.getSnapshot()).toEqual({
@@ -100,7 +65,7 @@ describe("snapshots", () => {
   });
 
   test("a snapshot stays the same object until something changes, and items that did not change stay the same", async () => {
-    const { service, todo } = await open();
+    const { service, todo } = await openService();
     for (const id of [ids.one, ids.two, ids.three]) await service.create(item(id, '"Name":"before"'));
     const list = todo.liveList();
     await follow(list);
@@ -116,29 +81,30 @@ describe("snapshots", () => {
   });
 
   test("changes that arrive together are published together", async () => {
-    const { service, todo } = await open();
+    const { service, todo } = await openService();
     const list = todo.liveList();
-    const first = await follow(list);
-    first.unsubscribe();
-    await eventually(() => kind(list) === "stopped");
+    const unsubscribe = await follow(list);
+    unsubscribe();
+    await untilKind(list, "stopped");
     for (let count = 0; count < 50; count++) await service.create(item(crypto.randomUUID(), '"Name":"x"'));
-    const second = await follow(list);
+    let calls = 0;
+    closes.push(list.subscribe(() => calls++));
     await eventually(() => list.getSnapshot().items.length === 50);
     // The listener is called when the list starts to connect, when it is live, and a few times for all 50 changes
     // together.
-    expect(second.calls).toBeLessThan(10);
+    expect(calls).toBeLessThan(10);
   });
 });
 
 describe("subscriptions", () => {
   test("the last subscriber closes the connection, and the next one receives only what it missed", async () => {
-    const { service, network, todo } = await open();
+    const { service, network, todo } = await openService();
     await service.create(item(ids.one, '"Name":"One"'));
     const list = todo.liveList();
-    const { unsubscribe } = await follow(list);
+    const unsubscribe = await follow(list);
     const [kept] = list.getSnapshot().items;
     unsubscribe();
-    await eventually(() => kind(list) === "stopped");
+    await untilKind(list, "stopped");
     expect(names(list)).toEqual(["One"]);
     await service.create(item(ids.two, '"Name":"Two"'));
     await follow(list);
@@ -153,9 +119,9 @@ describe("subscriptions", () => {
   });
 
   test("unsubscribing and subscribing again at once, as React does, keeps the connection", async () => {
-    const { network, todo } = await open();
+    const { network, todo } = await openService();
     const list = todo.liveList();
-    const { unsubscribe } = await follow(list);
+    const unsubscribe = await follow(list);
     unsubscribe();
     await follow(list);
     expect(network.exchanges).toEqual(["/changes/delta 200", "/changes/events?since=… 200 events"]);
@@ -164,12 +130,12 @@ describe("subscriptions", () => {
 
 describe("in a web page", () => {
   test("a list closes its feed when the page is hidden for two seconds, and opens it when the page is visible", async () => {
-    const { service, todo } = await open();
+    const { service, todo } = await openService();
     const page = openPage();
     const list = todo.liveList();
     await follow(list);
     page.show("hidden");
-    await eventually(() => kind(list) === "stopped");
+    await untilKind(list, "stopped");
     await service.create(item(ids.one, '"Name":"One"'));
     page.show("visible");
     await eventually(() => expect(names(list)).toEqual(["One"]));
@@ -177,7 +143,7 @@ describe("in a web page", () => {
   });
 
   test("an offline list in a hidden page stays connected while it has edits to send", async () => {
-    const { service, network, todo } = await open();
+    const { service, network, todo } = await openService();
     const page = openPage();
     const list = await followOffline(todo);
     network.state = 503;
@@ -185,16 +151,16 @@ describe("in a web page", () => {
     const other = todo.liveList();
     closes.push(other.subscribe(() => {}));
     page.show("hidden");
-    await eventually(() => kind(other) === "stopped");
+    await untilKind(other, "stopped");
     expect(kind(list)).not.toBe("stopped");
     network.state = "up";
     list.retry();
     await eventually(async () => expect(await service.list()).toContain(id));
-    await eventually(() => kind(list) === "stopped");
+    await untilKind(list, "stopped");
   });
 
   test("after an event offline or online, and after a write that fails, a list says at once what it has found", async () => {
-    const { network, todo } = await open();
+    const { network, todo } = await openService();
     const page = openPage();
     const list = await followOffline(todo);
     const feeds = () => network.exchanges.filter((exchange) => exchange.endsWith("events")).length;
@@ -203,14 +169,14 @@ describe("in a web page", () => {
     await eventually(() => feeds() === 2 && kind(list) === "live");
     network.state = "down";
     page.network("offline");
-    await eventually(() => kind(list) === "lost");
+    await untilKind(list, "lost");
     network.state = "up";
     page.network("online");
-    await eventually(() => kind(list) === "live");
+    await untilKind(list, "live");
     // The feed is still open, but the next request cannot reach the service.
     network.state = "down";
     await list.add({ Name: "One" });
-    await eventually(() => kind(list) === "lost");
+    await untilKind(list, "lost");
   });
 });
 
@@ -225,7 +191,7 @@ describe("failures", () => {
     const [one] = list.getSnapshot().items;
     const { port } = new URL(program.origin);
     await program.stop();
-    await eventually(() => kind(list) === "lost");
+    await untilKind(list, "lost");
     expect(list.getSnapshot()).toMatchObject({
       items: [{ item: { Name: "One" } }],
       status: { connection: { error: { name: "NetworkError" }, retryInMs: expect.any(Number) } },
@@ -242,7 +208,7 @@ describe("failures", () => {
     closes.push(() => next.stop("SIGKILL"));
     list.reconnect();
     await eventually(() => expect(names(list)).toEqual(["Zero", "One"]));
-    await eventually(() => kind(list) === "live");
+    await untilKind(list, "live");
     expect(list.getSnapshot().status.connection).not.toEqual(connection);
     const after = list.getSnapshot().items[1];
     expect(after?.item).toBe(one?.item as TodoItem);
@@ -253,7 +219,7 @@ describe("failures", () => {
     const hash = await Bun.password.hash("secret", { algorithm: "bcrypt", cost: 4 });
     const auth = new BasicAuth(new Map([["ann", hash]]));
     const access = new Access({ mode: "all", auth });
-    const { network } = await open({ access });
+    const { network } = await openService({ access });
     let password: string | undefined;
     const credentials = () => (password === undefined ? undefined : { username: "ann", password });
     let answers = Promise.resolve();
@@ -264,7 +230,7 @@ describe("failures", () => {
     const list = new TodoClient("http://localhost/", { fetch, credentials }).liveList();
     closes.push(list.subscribe(() => {}));
     const status = () => list.getSnapshot().status;
-    await eventually(() => kind(list) === "failed");
+    await untilKind(list, "failed");
     expect(status()).toMatchObject({ connection: { error: { status: 401 } }, needsCredentials: true });
     let goOn = () => {};
     answers = new Promise((resolve) => {
@@ -272,17 +238,17 @@ describe("failures", () => {
     });
     password = "secret";
     list.reconnect();
-    await eventually(() => kind(list) === "connecting");
+    await untilKind(list, "connecting");
     // Until the service has answered, what it said before still holds.
     expect(status().needsCredentials).toBe(true);
     goOn();
-    await eventually(() => kind(list) === "live");
+    await untilKind(list, "live");
     expect(status().needsCredentials).toBe(false);
   });
 
   test("an app that connects again whenever credentials are needed does not break off its own attempts", async () => {
     let isSignedIn = false;
-    const { network } = await open();
+    const { network } = await openService();
     let attempts = 0;
     const fetch = async (url: string, init: RequestInit) => {
       if (url.includes("/delta")) attempts++;
@@ -303,11 +269,11 @@ describe("failures", () => {
   });
 
   test("if a server never knows the list that it has just sent, the reason is visible, and the client pauses", async () => {
-    const { network } = await open();
+    const { network } = await openService();
     const fetch = (url: string, init: RequestInit) => network.fetch(url.replace(/since=.*/, "since=unknown-1"), init);
     const list = new TodoClient("http://localhost/", { fetch }).liveList();
     closes.push(list.subscribe(() => {}));
-    await eventually(() => kind(list) === "lost");
+    await untilKind(list, "lost");
     expect(list.getSnapshot().status.connection).toHaveProperty(
       "error.message",
       expect.stringContaining("several stores"),
@@ -315,7 +281,7 @@ describe("failures", () => {
   });
 
   test("watch() continues where the feed broke, and yields a snapshot if the service has forgotten what was missed", async () => {
-    const { service, network } = await open();
+    const { service, network } = await openService();
     let forgets = false;
     const fetch = (url: string, init: RequestInit) =>
       network.fetch(forgets ? url.replace(/since=.*/, "since=unknown-1") : url, init);
@@ -349,13 +315,13 @@ describe("failures", () => {
   });
 
   test("behind a proxy that passes on only the list, it is polled after a few attempts, and then at once", async () => {
-    const { network } = await open();
+    const { network } = await openService();
     const fetch = (url: string, init: RequestInit) =>
       url.includes("/changes/") ? Promise.resolve(new Response("<h1>Hello</h1>")) : network.fetch(url, init);
     const list = new TodoClient("http://localhost/", { fetch }).liveList({ pollMs: 20 });
     closes.push(list.subscribe(() => {}));
-    await eventually(() => kind(list) === "lost");
-    await eventually(() => kind(list) === "polling");
+    await untilKind(list, "lost");
+    await untilKind(list, "polling");
     const lists = network.requests.length;
     list.reconnect();
     await eventually(() => kind(list) === "polling" && network.requests.length > lists);
@@ -372,7 +338,7 @@ describe("failures", () => {
     const todo = new TodoClient(origin, { fetch: send });
     await todo.create({ Name: "One" });
     const list = todo.liveList({ pollMs: 10 });
-    const { unsubscribe } = await follow(list);
+    const unsubscribe = await follow(list);
     const [one] = list.getSnapshot().items;
     await todo.create({ Name: "Two" });
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
@@ -380,7 +346,7 @@ describe("failures", () => {
     expect(feeds).toHaveLength(1);
     expect(list.getSnapshot().items[0]).toBe(one as WatchedItem<TodoItem>);
     unsubscribe();
-    await eventually(() => kind(list) === "stopped");
+    await untilKind(list, "stopped");
     await follow(list);
     await eventually(() => expect(names(list)).toEqual(["One", "Two"]));
     expect(list.getSnapshot().items[0]?.item).toBe(one?.item as TodoItem);

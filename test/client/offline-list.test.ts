@@ -6,52 +6,31 @@ import { TodoClient, type TodoClientOptions, type TodoItem } from "../../src/cli
 import { type Conflict, OfflineList, type OfflineListOptions, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
-import { Network } from "../page/network.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
 import { turns } from "../turns.ts";
+import { MapStorage } from "./map-storage.ts";
+import { closeAll, closes, follow, kind, names, openService, untilKind } from "./opened-service.ts";
 import { startOtherDeployment } from "./other-deployment.ts";
 import { SharedLocks, TabLocks } from "./simulated-locks.ts";
 
-const closes: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closes.splice(0).reverse()) await close();
-});
+afterEach(closeAll);
 
-class MapStorage implements OfflineStorage {
-  readonly values: Map<string, string>;
-  fails = false;
-
-  constructor(values = new Map<string, string>()) {
-    this.values = values;
-  }
-
-  getItem(key: string): string | null {
-    return this.values.get(key) ?? null;
-  }
-
-  setItem(key: string, value: string): void {
-    if (this.fails) throw new Error("the storage is full");
-    this.values.set(key, value);
-  }
-
-  removeItem(key: string): void {
-    this.values.delete(key);
-  }
-}
-
-async function open(options: ServiceOptions = {}, engine = new MemoryEngine()) {
-  const service = await Service.on(engine, options);
-  closes.push(() => service.store.close());
-  const network = new Network(service);
+async function open(serviceOptions: ServiceOptions = {}, engine = new MemoryEngine()) {
+  const { service, network } = await openService(serviceOptions, engine);
   const storage = new MapStorage();
   const connect = (more: TodoClientOptions<TodoItem> = {}) =>
     new TodoClient("http://localhost/", { fetch: network.fetch, retry: { limit: 0 }, ...more });
-  const list = (more: OfflineListOptions<TodoItem> = {}) => {
-    const made = new OfflineList(connect(), { storage, ...more });
+  const list = (more: OfflineListOptions<TodoItem> = {}, clientOptions: TodoClientOptions<TodoItem> = {}) => {
+    const made = new OfflineList(connect(clientOptions), { storage, ...more });
     closes.push(() => made.close());
     return made;
   };
-  return { service, network, storage, connect, list };
+  const followed = async () => {
+    const made = list();
+    await follow(made);
+    return made;
+  };
+  return { service, network, storage, connect, list, followed };
 }
 
 /** What a hotel's network sends before somebody has signed in. */
@@ -66,26 +45,19 @@ function slow(storage: MapStorage): OfflineStorage {
   };
 }
 
-/** Subscribes until the end of the test. */
-function follow(list: OfflineList<TodoItem>): void {
-  closes.push(list.subscribe(() => {}));
-}
-
-const names = (list: OfflineList<TodoItem>) => list.getSnapshot().items.map((entry) => entry.item.Name);
 const pending = (list: OfflineList<TodoItem>) => list.getSnapshot().pending;
 const isSent = (list: OfflineList<TodoItem>) => eventually(() => expect(pending(list)).toEqual([]));
 const rename = (name: string) => (seen: TodoItem) => ({ ...seen, Name: name });
 
 describe("offline", () => {
   test("edits are shown at once, kept while the network is down, and sent when it is back", async () => {
-    const { service, network, list } = await open();
+    const { service, network, list, followed } = await open();
     await service.create(item(ids.one, '"Name":"One","Price":1.50'));
-    const before = list();
-    follow(before);
-    await eventually(() => expect(names(before)).toEqual(["One"]));
+    const before = await followed();
+    expect(names(before)).toEqual(["One"]);
     network.state = "down";
     network.breakFeeds();
-    await eventually(() => expect(before.getSnapshot().status.connection.kind).toBe("lost"));
+    await untilKind(before, "lost");
     const id = await before.add({ Name: "Two", Done: false });
     await before.change(id, (seen) => ({ ...seen, Done: true }));
     // Edits of one item become one request.
@@ -100,7 +72,7 @@ describe("offline", () => {
     expect(names(after)).toEqual(["Uno", "Two"]);
     expect(after.getSnapshot().status).toMatchObject({ kept: true, loaded: true });
     network.state = "up";
-    follow(after);
+    await follow(after);
     await isSent(after);
     expect(network.requests.filter((request) => request.startsWith("PUT"))).toHaveLength(1);
     expect(await service.list()).toBe(
@@ -130,18 +102,16 @@ describe("offline", () => {
     await made.add({ Name: "One" });
     await isSent(made);
     expect(await service.list()).toContain('"Name":"One"');
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("stopped"));
+    await untilKind(made, "stopped");
     await service.create(item(ids.two, '"Name":"Two"'));
     await made.sync();
     expect(names(made)).toEqual(["One", "Two"]);
-    expect(made.getSnapshot().status.connection.kind).toBe("stopped");
+    expect(kind(made)).toBe("stopped");
   });
 
   test("sync() throws if the service cannot be reached, and works again afterwards", async () => {
-    const { service, network, list } = await open();
-    const made = list();
-    follow(made);
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    const { service, network, followed } = await open();
+    const made = await followed();
     network.state = "down";
     await expect(made.sync()).rejects.toHaveProperty("name", "NetworkError");
     network.state = "up";
@@ -151,10 +121,8 @@ describe("offline", () => {
   });
 
   test("after ten silent seconds, the first edit waits until it is known which store answers", async () => {
-    const { service, network, list } = await open();
-    const made = list();
-    follow(made);
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    const { service, network, followed } = await open();
+    const made = await followed();
     network.service = await Service.on(new MemoryEngine());
     closes.push(() => network.service.store.close());
     const now = spyOn(Date, "now").mockImplementation(() => performance.timeOrigin + performance.now() + 11_000);
@@ -165,14 +133,14 @@ describe("offline", () => {
   });
 
   test("close() ends a sync() that is still waiting", async () => {
-    const { connect } = await open();
-    const made = new OfflineList(connect({ fetch: () => new Promise(() => {}) }));
+    const { list } = await open();
+    const made = list({}, { fetch: () => new Promise(() => {}) });
     await made.ready;
     const problem = made.sync().then(
       () => "none",
       (error: Error) => error.message,
     );
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("connecting"));
+    await untilKind(made, "connecting");
     await made.close();
     expect(await problem).toBe("This list is closed.");
   });
@@ -192,11 +160,9 @@ describe("offline", () => {
     ["remove", (made: OfflineList<TodoItem>) => made.remove(ids.one)],
   ] as const)
     test(`a lost response to a ${kind} is resolved, and the edit is applied once`, async () => {
-      const { service, network, list } = await open();
+      const { service, network, followed } = await open();
       await service.create(item(ids.one, '"Name":"One"'));
-      const made = list();
-      follow(made);
-      await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+      const made = await followed();
       network.state = "lossy";
       await run(made);
       await eventually(() => network.requests.some((request) => !request.startsWith("GET")));
@@ -222,14 +188,13 @@ describe("conflicts", () => {
   }
 
   test("an add under a known ID does not count as stored because somebody else has created the item", async () => {
-    const { service, network, list } = await open();
-    const made = list();
-    follow(made);
+    const { service, network, followed } = await open();
+    const made = await followed();
     await made.sync();
     network.state = "down";
     await made.add({ ID: ids.one, Name: "Mine" });
     // It was tried, and may have been stored.
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("lost"));
+    await untilKind(made, "lost");
     await service.create(item(ids.one, '"Name":"Theirs"'));
     network.state = "up";
     made.retry();
@@ -331,11 +296,9 @@ describe("conflicts", () => {
 describe("an edit of an item that has a waiting edit", () => {
   /** An edit of Name is refused and waits. Meanwhile somebody else has changed Done or Name, and this device shows it. */
   async function openWaiting(theirs: string) {
-    const { service, list } = await open({ requiredFields: ["Name"] });
+    const { service, followed } = await open({ requiredFields: ["Name"] });
     await service.create(item(ids.one, '"Name":"One","Done":false'));
-    const made = list();
-    follow(made);
-    await eventually(() => expect(names(made)).toEqual(["One"]));
+    const made = await followed();
     await made.change(ids.one, ({ Name: _, ...rest }) => rest as TodoItem);
     await eventually(() => expect(pending(made)[0]?.state).toBe("refused"));
     await service.send("PUT", "/api/todoitems/", item(ids.one, theirs));
@@ -363,9 +326,8 @@ describe("an edit of an item that has a waiting edit", () => {
 
 describe("refusals", () => {
   test("a refused edit waits with its problem, others are sent, and a new change sends it again", async () => {
-    const { service, list } = await open({ requiredFields: ["Name"] });
-    const made = list();
-    follow(made);
+    const { service, followed } = await open({ requiredFields: ["Name"] });
+    const made = await followed();
     const id = await made.add({ Notes: "no name" });
     await made.add({ Name: "Two" });
     await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["refused"]));
@@ -376,11 +338,9 @@ describe("refusals", () => {
   });
 
   test("retry(id) sends a refused edit again as it is, and retry() does not", async () => {
-    const { service, network, list } = await open();
+    const { service, network, followed } = await open();
     await service.create(item(ids.one, '"Name":"One"'));
-    const made = list();
-    follow(made);
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    const made = await followed();
     network.state = 507;
     await made.remove(ids.one);
     await eventually(() => expect(pending(made)[0]?.state).toBe("refused"));
@@ -398,15 +358,14 @@ describe("refusals", () => {
   test("a subscriber that throws, or a strange response to any request, does not stop the sending", async () => {
     const logged = spyOn(console, "error").mockImplementation(() => {});
     closes.push(() => logged.mockRestore());
-    const { service, network, connect } = await open();
+    const { service, network, list } = await open();
     await service.create(item(ids.one, '"Name":"One"'));
     let pages = 3;
     const fetch = async (url: string, init: RequestInit) => {
       const response = await network.fetch(url, init);
       return url.endsWith(ids.one) && --pages >= 0 ? page() : response;
     };
-    const made = new OfflineList(connect({ fetch }));
-    closes.push(() => made.close());
+    const made = list({}, { fetch });
     closes.push(
       made.subscribe(() => {
         throw new Error("a defect of the app");
@@ -423,20 +382,19 @@ describe("refusals", () => {
   });
 
   test("Retry-After of many days is no reason for haste", async () => {
-    const { network, connect } = await open();
+    const { network, list } = await open();
     let posts = 0;
     const fetch = (url: string, init: RequestInit) => {
       if (init.method !== "POST") return network.fetch(url, init);
       posts++;
       return Promise.resolve(new Response(null, { status: 503, headers: { "Retry-After": "2147484" } }));
     };
-    const made = new OfflineList(connect({ fetch }));
-    closes.push(() => made.close());
+    const made = list({}, { fetch });
     const feeds = () => network.exchanges.filter((exchange) => exchange.endsWith("events")).length;
-    follow(made);
+    await follow(made);
     await made.add({ Name: "One" });
     await eventually(() => expect([posts, feeds()]).toEqual([1, 2]));
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+    await untilKind(made, "live");
     await made.sync().catch(() => {});
     expect(posts).toBe(1);
   });
@@ -464,7 +422,7 @@ describe("another store", () => {
     await made.add({ Name: "Two" });
     network.service = await Service.on(new MemoryEngine());
     network.state = "up";
-    follow(made);
+    await follow(made);
     made.retry();
     await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held", "held"]));
     await made.discard(pending(made)[0]?.id);
@@ -530,7 +488,7 @@ describe("another store", () => {
     const made = list();
     await made.add({ Name: "One" });
     network.state = "up";
-    follow(made);
+    await follow(made);
     made.retry();
     await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
     await expect(made.add({ Name: "Two" })).rejects.toThrow("read-only");
@@ -647,12 +605,12 @@ describe("storage", () => {
     const { network, storage, list } = await open();
     const made = list();
     const error = () => made.getSnapshot().status.storageError;
-    follow(made);
+    await follow(made);
     // Nothing else is to be written from here on.
     await eventually(() => expect([...storage.values.keys()].join()).toContain("copy"));
     network.state = "down";
     network.breakFeeds();
-    await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("lost"));
+    await untilKind(made, "lost");
     await made.add({ Name: "One" });
     storage.fails = true;
     await expect(made.add({ Name: "Two" })).rejects.toThrow("the storage is full");
@@ -668,12 +626,12 @@ describe("storage", () => {
   });
 
   test("a list that is made again while the earlier one is being closed waits for it", async () => {
-    const { network, storage, connect } = await open();
+    const { network, storage, list } = await open();
     network.state = "down";
     const device = { ...slow(storage), getItem: (key: string) => storage.getItem(key) };
     const [confirmed, calls]: [string[], Promise<unknown>[]] = [[], []];
     for (let count = 0; count < 3; count++) {
-      const made = new OfflineList(connect(), { storage: device });
+      const made = list({ storage: device });
       await made.ready;
       for (const name of [`${count} a`, `${count} b`])
         calls.push(made.add({ Name: name }).then(() => confirmed.push(name)));
@@ -681,8 +639,7 @@ describe("storage", () => {
       calls.push(made.close());
     }
     await Promise.all(calls);
-    const last = new OfflineList(connect(), { storage: device });
-    closes.push(() => last.close());
+    const last = list({ storage: device });
     await last.ready;
     expect([confirmed.length, names(last)]).toEqual([6, confirmed]);
   });
@@ -708,7 +665,7 @@ describe("storage", () => {
 });
 
 test("a subscriber never sees a stored edit undone, if its response comes before the change feed tells of it", async () => {
-  const { network, connect } = await open();
+  const { network, list } = await open();
   const slow = async (url: string, init: RequestInit) => {
     const response = await network.fetch(url, init);
     if (!url.includes("/changes/events")) return response;
@@ -720,11 +677,10 @@ test("a subscriber never sees a stored edit undone, if its response comes before
     });
     return new Response(response.body?.pipeThrough(late), response);
   };
-  const made = new OfflineList(connect({ fetch: slow }), {});
-  closes.push(() => made.close());
+  const made = list({}, { fetch: slow });
   const seen: string[] = [];
   closes.push(made.subscribe(() => seen.push(JSON.stringify(names(made)))));
-  await eventually(() => expect(made.getSnapshot().status.connection.kind).toBe("live"));
+  await untilKind(made, "live");
   const id = await made.add({ Name: "One" });
   await isSent(made);
   await made.change(id, rename("Uno"));
@@ -742,7 +698,7 @@ describe("several instances", () => {
     const first = list({ locks: new TabLocks(shared) });
     await first.ready;
     const second = list({ locks: new TabLocks(shared), storage: new MapStorage(storage.values) });
-    follow(second);
+    await follow(second);
     await second.ready;
     expect([first, second].map((tab) => tab.getSnapshot().status.kept)).toEqual([true, false]);
     await expect(second.forget()).rejects.toThrow("keeps nothing");
@@ -813,7 +769,7 @@ test("a server without a change feed and ETags: whole lists, unconditional write
   const client = new TodoClient(origin);
   const made = new OfflineList(client, { pollMs: 20 });
   closes.push(() => made.close());
-  follow(made);
+  await follow(made);
   const id = await made.add({ Name: "One" });
   await isSent(made);
   await made.change(id, rename("Uno"));

@@ -1,9 +1,12 @@
 // The parts of the client that can be tested without a network.
 
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { jsonText, TodoClient } from "../../src/client/index.ts";
 import { idOf, newId, sameContent } from "../../src/client/item-text.ts";
 import { nestingDepthMax } from "../../src/items/todo-item.ts";
+import { closeAll, setGlobal } from "./opened-service.ts";
+
+afterEach(closeAll);
 
 /** An endless list, generated as it is read. `pulls` counts the chunks that were requested. */
 function endlessList() {
@@ -93,16 +96,10 @@ describe("addresses", () => {
   // Deno has a global `location` that is undefined.
   for (const location of [undefined, new URL("http://page.example/list/")]) {
     test(`an absolute address always works, a relative one only in a page (the global location is ${location})`, () => {
-      const before = Object.getOwnPropertyDescriptor(globalThis, "location");
-      Object.defineProperty(globalThis, "location", { value: location, configurable: true });
-      try {
-        expect(new TodoClient("http://server.example/").url).toBe("http://server.example/api/todoitems/");
-        if (location === undefined) expect(() => new TodoClient("/")).toThrow(TypeError);
-        else expect(new TodoClient("/").url).toBe("http://page.example/api/todoitems/");
-      } finally {
-        if (before) Object.defineProperty(globalThis, "location", before);
-        else Reflect.deleteProperty(globalThis, "location");
-      }
+      setGlobal("location", location);
+      expect(new TodoClient("http://server.example/").url).toBe("http://server.example/api/todoitems/");
+      if (location === undefined) expect(() => new TodoClient("/")).toThrow(TypeError);
+      else expect(new TodoClient("/").url).toBe("http://page.example/api/todoitems/");
     });
   }
 });
