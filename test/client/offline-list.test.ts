@@ -10,7 +10,6 @@ import { ids, item, Service, type ServiceOptions } from "../service.ts";
 import { turns } from "../turns.ts";
 import { MapStorage } from "./map-storage.ts";
 import { closeAll, closes, follow, kind, names, openService, untilKind } from "./opened-service.ts";
-import { startOtherDeployment } from "./other-deployment.ts";
 import { SharedLocks, TabLocks } from "./simulated-locks.ts";
 
 afterEach(closeAll);
@@ -761,23 +760,4 @@ describe("several instances", () => {
     await one.close();
     expect(names(other)).toEqual(["One", "One", "One"]);
   });
-});
-
-test("a server without a change feed and ETags: whole lists, unconditional writes", async () => {
-  const { origin, stop } = startOtherDeployment("b");
-  closes.push(stop);
-  const client = new TodoClient(origin);
-  const made = new OfflineList(client, { pollMs: 20 });
-  closes.push(() => made.close());
-  await follow(made);
-  const id = await made.add({ Name: "One" });
-  await isSent(made);
-  await made.change(id, rename("Uno"));
-  await isSent(made);
-  expect((await client.list()).map(({ Name }) => Name)).toEqual(["Uno"]);
-  await client.change(id, rename("Un"));
-  await eventually(() => expect(names(made)).toEqual(["Un"]));
-  await made.remove(id);
-  await isSent(made);
-  expect(await client.list()).toEqual([]);
 });
