@@ -232,16 +232,14 @@ describe("failures", () => {
     const status = () => list.getSnapshot().status;
     await untilKind(list, "failed");
     expect(status()).toMatchObject({ connection: { error: { status: 401 } }, needsCredentials: true });
-    let goOn = () => {};
-    answers = new Promise((resolve) => {
-      goOn = resolve;
-    });
+    const held = Promise.withResolvers<void>();
+    answers = held.promise;
     password = "secret";
     list.reconnect();
     await untilKind(list, "connecting");
     // Until the service has answered, what it said before still holds.
     expect(status().needsCredentials).toBe(true);
-    goOn();
+    held.resolve();
     await untilKind(list, "live");
     expect(status().needsCredentials).toBe(false);
   });

@@ -6,6 +6,7 @@ import { TodoClient, type TodoClientOptions, type TodoItem } from "../../src/cli
 import { type Conflict, OfflineList, type OfflineListOptions, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
+import type { Network } from "../page/network.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
 import { turns } from "../turns.ts";
 import { MapStorage } from "./map-storage.ts";
@@ -46,6 +47,13 @@ function slow(storage: MapStorage): OfflineStorage {
 
 const pending = (list: OfflineList<TodoItem>) => list.getSnapshot().pending;
 const isSent = (list: OfflineList<TodoItem>) => eventually(() => expect(pending(list)).toEqual([]));
+/** A list that can do nothing asks for nothing. */
+async function expectQuiet({ requests }: Network): Promise<void> {
+  const count = requests.length;
+  await turns(100);
+  expect(requests.length).toBe(count);
+}
+
 const rename = (name: string) => (seen: TodoItem) => ({ ...seen, Name: name });
 
 describe("offline", () => {
@@ -175,13 +183,16 @@ describe("offline", () => {
 });
 
 describe("conflicts", () => {
-  async function openConflict(options: OfflineListOptions<TodoItem> = {}) {
+  const change = (list: OfflineList<TodoItem>) => list.change(ids.one, rename("mine"));
+
+  /** The user makes this edit of the item One, without a network. */
+  async function openConflict(options: OfflineListOptions<TodoItem> = {}, edit = change) {
     const opened = await open();
     await opened.service.create(item(ids.one, '"Name":"One","Notes":"x"'));
     const list = opened.list(options);
     await list.sync();
     opened.network.state = "down";
-    await list.change(ids.one, rename("mine"));
+    await edit(list);
     opened.network.state = "up";
     return { ...opened, list };
   }
@@ -275,20 +286,14 @@ describe("conflicts", () => {
   });
 
   test("a removal of what others have changed is a conflict, and the item stays visible", async () => {
-    const { service, network, list } = await open();
-    await service.create(item(ids.one, '"Name":"One"'));
-    const made = list();
-    await made.sync();
-    network.state = "down";
-    await made.remove(ids.one);
-    expect(names(made)).toEqual([]);
+    const { service, list } = await openConflict({}, (made) => made.remove(ids.one));
+    expect(names(list)).toEqual([]);
     await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs"'));
-    network.state = "up";
-    made.retry();
-    await eventually(() => expect(pending(made)[0]?.state).toBe("conflict"));
-    expect(names(made)).toEqual(["theirs"]);
-    await made.resolve(ids.one, "theirs");
-    expect(pending(made)).toEqual([]);
+    list.retry();
+    await eventually(() => expect(pending(list)[0]?.state).toBe("conflict"));
+    expect(names(list)).toEqual(["theirs"]);
+    await list.resolve(ids.one, "theirs");
+    expect(pending(list)).toEqual([]);
   });
 });
 
@@ -442,9 +447,7 @@ describe("another store", () => {
     network.state = "up";
     await made.sync();
     expect(pending(made).map(({ state }) => state)).toEqual(["held"]);
-    const count = network.requests.length;
-    await turns(100);
-    expect(network.requests.length).toBe(count);
+    await expectQuiet(network);
     const other = network.service;
     await made.sendAnyway();
     await isSent(made);
@@ -472,9 +475,7 @@ describe("another store", () => {
     network.state = "up";
     await made.sync();
     expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
-    const count = network.requests.length;
-    await turns(100);
-    expect(network.requests.length).toBe(count);
+    await expectQuiet(network);
     network.service = await Service.on(engine);
     await made.add({ Name: "Two" });
     await isSent(made);

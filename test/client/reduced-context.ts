@@ -119,7 +119,6 @@ const stale = await todo.update(item, { ifMatch: etag }).catch((error: unknown) 
 equal(isTodoError(stale, "PreconditionFailedError") && stale.current?.Done, true);
 equal((await todo.change(id, (read) => ({ ...read, Done: false }))).item.Done, false);
 equal((await todo.list()).length, 1);
-equal((await todo.list()).length, 1);
 for await (const { Name } of todo.items()) equal(Name, "Buy milk ✓");
 const small = new TodoClient(origin, { maxResponseBytes: 10 });
 equal(isTodoError(await small.list().catch((error: unknown) => error), "ResponseTooLargeError"), true);
