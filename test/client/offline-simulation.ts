@@ -5,6 +5,7 @@
 
 import { OfflineList } from "../../src/client/offline/offline-list.ts";
 import { TodoClient } from "../../src/client/todo-client.ts";
+import { Random } from "../wire/random.ts";
 import { SharedLocks, TabLocks } from "./simulated-locks.ts";
 import {
   type Backup,
@@ -113,7 +114,7 @@ const drained = () => new Promise<void>((resolve) => void real.setImmediate(reso
 
 class Simulation {
   readonly counts: Counts = { ...noCounts };
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #service: SimulatedService;
   readonly #devices: Device[];
   readonly #edits = new Map<string, UserEdit>();
@@ -135,8 +136,8 @@ class Simulation {
   violation: Violation | undefined;
 
   constructor(seed: number) {
-    this.#random = randomFrom(seed);
-    const isPlain = this.#chance(0.1);
+    this.#random = new Random(seed);
+    const isPlain = this.#random.chance(0.1);
     this.#service = new SimulatedService(isPlain, (...write) => this.#audit(...write));
     this.#devices = Array.from({ length: 3 }, (_, index) => ({
       name: `device ${index}`,
@@ -161,7 +162,7 @@ class Simulation {
         if (index >= 0) this.#timers.splice(index, 1);
       },
     });
-    Math.random = this.#random;
+    Math.random = () => this.#random.next();
     Date.now = () => this.#nowMs;
     console.error = () => {};
     try {
@@ -178,7 +179,7 @@ class Simulation {
   }
 
   async #step(): Promise<void> {
-    const roll = this.#random();
+    const roll = this.#random.next();
     if (roll < 0.12) await this.#userActs();
     else if (roll < 0.16) this.#somebodyWrites();
     else if (roll < 0.18) await this.#fault();
@@ -217,20 +218,20 @@ class Simulation {
 
   #subscribe(tab: Tab): void {
     tab.list.subscribe(() => {
-      if (!this.#isCalm && this.#chance(0.002)) throw new Error("a subscriber's mistake");
+      if (!this.#isCalm && this.#random.chance(0.002)) throw new Error("a subscriber's mistake");
     });
   }
 
   /** A write takes a moment, in which other things happen. */
   async #store(tab: Tab, key: string, write: () => void): Promise<void> {
-    for (let turns = Math.floor(this.#random() * 6); turns > 0; turns--) await undefined;
+    for (let turns = this.#random.below(6); turns > 0; turns--) await undefined;
     if (tab.isDead || tab.crashes === "before") return this.#crash(tab);
     if (!this.#isCalm && (tab.storageFails === "once" || (tab.storageFails && key.endsWith("outbox")))) {
-      if (tab.storageFails === "once" || this.#chance(0.1)) tab.storageFails = undefined;
+      if (tab.storageFails === "once" || this.#random.chance(0.1)) tab.storageFails = undefined;
       throw new Error("the storage is full");
     }
     write();
-    if (!this.#isCalm && tab.storageFails && key.endsWith("copy") && this.#chance(0.5)) tab.crashes = "after";
+    if (!this.#isCalm && tab.storageFails && key.endsWith("copy") && this.#random.chance(0.5)) tab.crashes = "after";
     if (tab.crashes === "after") await this.#crash(tab);
   }
 
@@ -253,15 +254,16 @@ class Simulation {
   }
 
   async #userActs(): Promise<void> {
-    const device = this.#pick(this.#devices);
-    if (device.tabs.length === 0 || (device.tabs.length === 1 && this.#chance(0.01))) return this.#openTab(device);
-    const tab = this.#pick(device.tabs);
+    const device = this.#random.pick(this.#devices);
+    if (device.tabs.length === 0 || (device.tabs.length === 1 && this.#random.chance(0.01)))
+      return this.#openTab(device);
+    const tab = this.#random.pick(device.tabs);
     const { items, pending } = tab.list.getSnapshot();
     const decision = pending.find(({ state }) => state === "conflict" || state === "held" || state === "refused");
-    if (decision && this.#chance(0.5)) return this.#decide(tab);
-    if (this.#chance(0.01)) return this.#reopen(tab);
-    const roll = this.#random();
-    const entry = items.length > 0 ? this.#pick(items) : undefined;
+    if (decision && this.#random.chance(0.5)) return this.#decide(tab);
+    if (this.#random.chance(0.01)) return this.#reopen(tab);
+    const roll = this.#random.next();
+    const entry = items.length > 0 ? this.#random.pick(items) : undefined;
     if (!entry || roll < 0.25) await this.#act(tab, () => this.#add(tab));
     else if (roll < 0.85) await this.#act(tab, () => this.#change(tab, entry.id));
     else if (roll < 0.95) await this.#act(tab, () => this.#remove(tab, entry.id, entry.item));
@@ -336,8 +338,8 @@ class Simulation {
   }
 
   #change(tab: Tab, id: string): void {
-    if (this.#chance(0.3)) {
-      const value = this.#pick(returningValues);
+    if (this.#random.chance(0.3)) {
+      const value = this.#random.pick(returningValues);
       // What others have done may have arrived, and not be drawn yet. If the user puts the old value of a waiting edit back
       // just then, nothing is left to send, and the list shows what the others have done.
       const isDrawn = !this.#timers.some(({ owner, dueMs }) => owner === tab && dueMs <= this.#nowMs);
@@ -345,7 +347,7 @@ class Simulation {
       const shown = () => isChecked && this.#checkShown(tab, id, returningField, value);
       return void tab.list.change(id, (item) => ({ ...item, [returningField]: value })).then(shown, () => {});
     }
-    const field = this.#pick(fields);
+    const field = this.#random.pick(fields);
     this.#supersede(tab, id, field);
     const waiting = this.#waiting(tab, id);
     const edit = this.#track(tab, id, field, `v${++this.#names}`);
@@ -413,19 +415,19 @@ class Simulation {
     const { pending } = tab.list.getSnapshot();
     const waiting = pending.find(({ state }) => state === "conflict" || state === "refused");
     if (!waiting) {
-      if (this.#chance(0.5)) {
+      if (this.#random.chance(0.5)) {
         for (const edit of this.#editsOf(tab.device.name)) edit.isHeld = false;
         await this.#act(tab, () => void tab.list.sendAnyway().catch(() => {}));
       } else await this.#discard(tab);
       return;
     }
     const { id, conflict, kind } = waiting;
-    if (!conflict && this.#chance(0.5)) return this.#act(tab, () => void tab.list.retry(id).catch(() => {}));
+    if (!conflict && this.#random.chance(0.5)) return this.#act(tab, () => void tab.list.retry(id).catch(() => {}));
     if (!conflict) return this.#discard(tab, id);
     const mine = this.#editsOf(tab.device.name, id);
     if (mine.some((edit) => edit.wasStored && conflict.mine?.[edit.field] === edit.value))
       this.counts.conflictsAfterLostResponse++;
-    const isMine = this.#chance(0.6);
+    const isMine = this.#random.chance(0.6);
     for (const edit of mine) {
       if (!isMine && edit.stored === 0) edit.isOver = true;
       if (!isMine) continue;
@@ -455,15 +457,15 @@ class Simulation {
   #somebodyWrites(): void {
     const { id: lastId, before } = this.#lastWrite ?? {};
     // Often they undo what a device has just done.
-    if (lastId !== undefined && (before || this.#service.items.has(lastId)) && this.#chance(0.6))
+    if (lastId !== undefined && (before || this.#service.items.has(lastId)) && this.#random.chance(0.6))
       this.#service.write("somebody", lastId, before && JSON.stringify(before));
     else if (this.#service.items.size > 0) {
-      const id = this.#pick([...this.#service.items.keys()]);
+      const id = this.#random.pick([...this.#service.items.keys()]);
       const json = this.#service.items.get(id)?.json ?? "";
-      const isRemoved = this.#chance(0.15);
-      const [field, value] = this.#chance(0.3)
-        ? [returningField, this.#pick(returningValues)]
-        : [this.#pick(fields), `s${++this.#names}`];
+      const isRemoved = this.#random.chance(0.15);
+      const [field, value] = this.#random.chance(0.3)
+        ? [returningField, this.#random.pick(returningValues)]
+        : [this.#random.pick(fields), `s${++this.#names}`];
       const changed = withField(json, field, value);
       this.#service.write("somebody", id, isRemoved ? undefined : changed);
     }
@@ -557,19 +559,20 @@ class Simulation {
   }
 
   async #fault(): Promise<void> {
-    const device = this.#pick(this.#devices);
-    const roll = this.#random();
+    const device = this.#random.pick(this.#devices);
+    const roll = this.#random.next();
     if (roll < 0.25) device.isCut = !device.isCut;
     else if (roll < 0.55 && device.tabs.length > 0) {
-      const tab = this.#pick(device.tabs);
-      if (this.#chance(0.3)) tab.storageFails = this.#chance(0.5) ? "once" : "outbox";
-      else tab.crashes = this.#chance(0.5) ? "before" : "after";
+      const tab = this.#random.pick(device.tabs);
+      if (this.#random.chance(0.3)) tab.storageFails = this.#random.chance(0.5) ? "once" : "outbox";
+      else tab.crashes = this.#random.chance(0.5) ? "before" : "after";
     } else if (roll < 0.7) {
-      if (this.#chance(0.1)) this.#service.forgetTombstones();
+      if (this.#random.chance(0.1)) this.#service.forgetTombstones();
       await this.#breakFeeds(() => true);
     } else if (roll < 0.8) this.#backups.push(this.#service.backup());
     else if (roll < 0.85 && this.#backups.length > 0 && !this.#service.isPlain) await this.#restore();
-    else if (roll < 0.92) this.#service.refusal = this.#service.refusal ? undefined : this.#pick([503, 401, 500, 507]);
+    else if (roll < 0.92)
+      this.#service.refusal = this.#service.refusal ? undefined : this.#random.pick([503, 401, 500, 507]);
     else {
       this.#service.readOnly = !this.#service.isPlain && !this.#service.readOnly;
       await this.#breakFeeds(() => true);
@@ -578,7 +581,7 @@ class Simulation {
   }
 
   async #restore(): Promise<void> {
-    const backup = this.#pick(this.#backups);
+    const backup = this.#random.pick(this.#backups);
     this.#service.restore(backup);
     this.#created = new Map([...backup.items.keys()].map((id) => [id, 1]));
     for (const edit of this.#edits.values()) {
@@ -610,7 +613,7 @@ class Simulation {
         // The client has given up. The request may still arrive.
         const isUnderWay = this.#messages.includes(message) && message.reply === undefined;
         this.#messages = this.#messages.filter((other) => other !== message);
-        if (isUnderWay && this.#chance(0.5)) this.#arrive(message);
+        if (isUnderWay && this.#random.chance(0.5)) this.#arrive(message);
         this.#feeds = this.#feeds.filter((feed) => feed.message !== message);
         reject(new Error("aborted"));
       });
@@ -618,7 +621,7 @@ class Simulation {
   }
 
   async #networkActs(): Promise<void> {
-    const work = this.#pick(this.#deliverable());
+    const work = this.#random.pick(this.#deliverable());
     if ("request" in work) await this.#act(work.tab, () => this.#carry(work));
     else await this.#act(work.message.tab, () => this.#deliver(work));
   }
@@ -632,10 +635,10 @@ class Simulation {
     const { feedFrom } = message.reply ?? {};
     // A restore breaks the feeds, and so do forgotten tombstones, also one whose response is still under way.
     const isBroken = typeof feedFrom === "object" && !this.#service.knows(feedFrom);
-    const isLost = isBroken || (!this.#isCalm && (tab.device.isCut || this.#chance(0.05)));
+    const isLost = isBroken || (!this.#isCalm && (tab.device.isCut || this.#random.chance(0.05)));
     if (message.reply === undefined && !isLost) {
       // Somebody else may answer, such as the network of a hotel. Other servers cannot be told from it.
-      const isPage = !this.#isCalm && !this.#service.isPlain && this.#chance(0.01);
+      const isPage = !this.#isCalm && !this.#service.isPlain && this.#random.chance(0.01);
       if (isPage) message.reply = { status: 200, type: "text/html", body: "<html>Welcome!</html>" };
       else this.#arrive(message);
       return;
@@ -646,7 +649,7 @@ class Simulation {
     // The hardest case: nobody knows whether an item was created, it is removed, and the device cannot note it.
     if (isLost && message.reply?.status === 201) {
       this.#lastWrite = { id: (JSON.parse(message.request.body) as Item).ID, before: undefined };
-      tab.storageFails ??= this.#chance(0.2) ? "outbox" : undefined;
+      tab.storageFails ??= this.#random.chance(0.2) ? "outbox" : undefined;
     }
     if (isLost || !message.reply) reject(failure);
     else resolve(this.#response(message, message.reply));
@@ -655,7 +658,7 @@ class Simulation {
   #arrive(message: Message): void {
     const { refusal } = this.#service;
     // A server that fails may have stored the request before.
-    if (refusal === 500 && this.#chance(0.5)) this.#service.refusal = undefined;
+    if (refusal === 500 && this.#random.chance(0.5)) this.#service.refusal = undefined;
     message.reply = this.#service.handle(message.tab.device.name, message.request);
     this.#noteWholeList(message.tab, message.request, message.reply);
     if (message.request.method === "DELETE" && message.reply.status === 404)
@@ -756,7 +759,7 @@ class Simulation {
           await this.#act(tab, () => void tab.list.retry());
         if (pending.some(({ state }) => ["conflict", "held", "refused"].includes(state))) await this.#decide(tab);
       }
-      if (this.#deliverable().length > 0 && this.#chance(0.95)) await this.#networkActs();
+      if (this.#deliverable().length > 0 && this.#random.chance(0.95)) await this.#networkActs();
       else await this.#fireTimer();
     }
     for (const edit of this.#edits.values())
@@ -771,14 +774,6 @@ class Simulation {
 
   #fail(what: string): void {
     this.violation ??= new Violation(what);
-  }
-
-  #chance(probability: number): boolean {
-    return this.#random() < probability;
-  }
-
-  #pick<Value>(values: readonly Value[]): Value {
-    return values[Math.floor(this.#random() * values.length)] as Value;
   }
 }
 
@@ -796,17 +791,6 @@ function sameItems(one: string, other: string): boolean {
   const sorted = (text: string) =>
     JSON.stringify((JSON.parse(text) as Fields[]).map((item) => Object.entries(item).sort()));
   return sorted(one) === sorted(other);
-}
-
-/** Random numbers that depend only on the seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Runs simulations until this many steps are done, and returns what was allowed and how often it happened. */
