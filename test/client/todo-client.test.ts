@@ -8,8 +8,8 @@ import { closeAll, setGlobal } from "./opened-service.ts";
 
 afterEach(closeAll);
 
-/** An endless list, generated as it is read. `pulls` counts the chunks that were requested. */
-function endlessList() {
+/** Reads an endless list, generated as it is read. `pulls` counts the chunks that were requested. */
+function readEndlessList() {
   let pulls = 0;
   const item = new TextEncoder().encode(`{"ID":"00000000-0000-4000-8000-000000000000","Notes":"${"x".repeat(950)}"},`);
   const body = new ReadableStream<Uint8Array>({
@@ -17,13 +17,13 @@ function endlessList() {
       controller.enqueue(pulls++ === 0 ? new TextEncoder().encode("[") : item);
     },
   });
-  return { response: new Response(body), pulls: () => pulls };
+  const todo = new TodoClient("http://unused.example", { fetch: async () => new Response(body) });
+  return { items: todo.items(), pulls: () => pulls };
 }
 
 describe("items()", () => {
   test("items() does not read far ahead of its caller", async () => {
-    const { response, pulls } = endlessList();
-    const items = new TodoClient("http://unused.example", { fetch: async () => response }).items();
+    const { items, pulls } = readEndlessList();
     for (let count = 1; count <= 100; count++) {
       await items.next();
       expect(pulls()).toBeLessThanOrEqual(count + 3);
@@ -32,8 +32,7 @@ describe("items()", () => {
   });
 
   test("items() does not keep the items that it has yielded", async () => {
-    const { response, pulls } = endlessList();
-    const items = new TodoClient("http://unused.example", { fetch: async () => response }).items();
+    const { items, pulls } = readEndlessList();
     const heapMiB = () => {
       Bun.gc(true);
       return process.memoryUsage().heapUsed / 1024 ** 2;
