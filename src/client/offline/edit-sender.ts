@@ -145,12 +145,10 @@ export class EditSender {
     const isCode = (status: number, code: string) =>
       hasStatus(error, status) && (error.code === code || (error.code === undefined && !isOurs));
     const met = (now: ItemState | undefined) => this.#meet(edit, now, (current) => reconciled(current, now, wasSent));
-    if (isTodoError(error, "PreconditionFailedError"))
-      return met(
-        error.currentText === undefined
-          ? await this.#fetch(edit.id)
-          : { json: error.currentText, etag: error.currentEtag },
-      );
+    if (isTodoError(error, "PreconditionFailedError")) {
+      const { currentText: json, currentEtag: etag } = error;
+      return met(json === undefined ? await this.#fetch(edit.id) : { json, etag });
+    }
     if (isCode(404, "RecordNotFound") && edit.kind !== "add") return met(undefined);
     // The ID of an `add` is taken. If it was made for the `add`, an earlier attempt is stored.
     if (isCode(409, "TodoItemIDInUse") && edit.kind === "add") return met(await this.#fetch(edit.id));

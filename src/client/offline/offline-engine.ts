@@ -112,11 +112,8 @@ export class OfflineEngine<Item> {
       const seen = this.view.seen.find((entry) => entry.id === id);
       const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
       if (!edit) return outbox;
-      return withEdit(
-        outbox,
-        { ...edit, id, epoch: this.#follower.mirror.epoch, number: this.#kept.nextNumber() },
-        seen,
-      );
+      const { epoch } = this.#follower.mirror;
+      return withEdit(outbox, { ...edit, id, epoch, number: this.#kept.nextNumber() }, seen);
     };
     await this.commit(change, "room");
   }
