@@ -130,8 +130,7 @@ describe("offline", () => {
   test("after ten silent seconds, the first edit waits until it is known which store answers", async () => {
     const { service, network, followed } = await open();
     const made = await followed();
-    network.service = await Service.on(new MemoryEngine());
-    closes.push(() => network.service.store.close());
+    network.service = (await openService()).service;
     const now = spyOn(Date, "now").mockImplementation(() => performance.timeOrigin + performance.now() + 11_000);
     closes.push(() => now.mockRestore());
     await made.add({ Name: "One" });
@@ -424,7 +423,7 @@ describe("another store", () => {
     network.state = "down";
     await made.add({ Name: "One" });
     await made.add({ Name: "Two" });
-    network.service = await Service.on(new MemoryEngine());
+    network.service = (await openService()).service;
     network.state = "up";
     await follow(made);
     made.retry();
@@ -433,7 +432,6 @@ describe("another store", () => {
     await made.sendAnyway();
     await isSent(made);
     expect(await network.service.list()).toContain('"Name":"Two"');
-    await network.service.store.close();
   });
 
   test("without a subscriber, edits for another store cost no more requests, until sendAnyway() or retry()", async () => {
@@ -442,8 +440,7 @@ describe("another store", () => {
     await made.sync();
     network.state = "down";
     await made.add({ Name: "One" });
-    network.service = await Service.on(new MemoryEngine());
-    closes.push(network.service.store.close.bind(network.service.store));
+    network.service = (await openService()).service;
     network.state = "up";
     await made.sync();
     expect(pending(made).map(({ state }) => state)).toEqual(["held"]);
@@ -493,13 +490,12 @@ describe("another store", () => {
     await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(true));
     await expect(made.add({ Name: "Two" })).rejects.toThrow("read-only");
     expect(pending(made).map(({ state }) => state)).toEqual(["waiting"]);
-    network.service = await Service.on(new MemoryEngine());
+    network.service = (await openService()).service;
     network.breakFeeds();
     made.retry();
     await eventually(() => expect(made.getSnapshot().status.readOnly).toBe(false));
     await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held"]));
     expect(await network.service.list()).toBe("[]");
-    await network.service.store.close();
   });
 });
 
