@@ -1,5 +1,5 @@
 // How many bytes the lists of each owner have together, for the limit on them. They are summed at an owner's first write,
-// and then counted. Of what other processes write in the meantime, nothing is known.
+// and then counted. If other processes have changed the lists since, they are summed again, but not all the time.
 
 import { type Engine, pagesOf, type Version } from "./engine.ts";
 import { itemBytes, type ListKey, listBytes, listKey, partsOf } from "./list-key.ts";
@@ -9,11 +9,20 @@ import { itemBytes, type ListKey, listBytes, listKey, partsOf } from "./list-key
  * owner of a write that waits is known, unless the store has got another history in the meantime.
  */
 const ownersMax = 100_000;
+/** A sum that others have changed is used for this long. */
+const staleMsMax = 1_000;
+
+interface Sum {
+  bytes: number;
+  readonly summedAtMs: number;
+  /** True if another process has changed the lists since they were summed. */
+  isStale: boolean;
+}
 
 export class OwnerBytes {
   readonly #engine: Pick<Engine, "names" | "load">;
   readonly #max: number;
-  readonly #sums = new Map<string, number>();
+  readonly #sums = new Map<string, Sum>();
   readonly #summing = new Map<string, Promise<void>>();
 
   constructor(engine: Pick<Engine, "names" | "load">, max: number | undefined) {
@@ -27,7 +36,7 @@ export class OwnerBytes {
     const { owner } = partsOf(list);
     if (owner === "") return undefined;
     const sum = this.#sums.get(owner);
-    if (sum !== undefined) {
+    if (sum && !(sum.isStale && performance.now() - sum.summedAtMs > staleMsMax)) {
       this.#keep(owner, sum);
       return undefined;
     }
@@ -38,14 +47,19 @@ export class OwnerBytes {
 
   /** By how many bytes the lists of this list's owner may still grow. */
   roomOf(list: ListKey): number {
-    return this.#max - (this.#sums.get(partsOf(list).owner) ?? 0);
+    return this.#max - (this.#sums.get(partsOf(list).owner)?.bytes ?? 0);
   }
 
   /** Notes that a list has grown by this many bytes. */
   note(list: ListKey, growth: number): void {
-    const { owner } = partsOf(list);
-    const sum = this.#sums.get(owner);
-    if (sum !== undefined) this.#sums.set(owner, sum + growth);
+    const sum = this.#sums.get(partsOf(list).owner);
+    if (sum) sum.bytes += growth;
+  }
+
+  /** Call this if another process has changed a list. */
+  doubt(list: ListKey): void {
+    const sum = this.#sums.get(partsOf(list).owner);
+    if (sum) sum.isStale = true;
   }
 
   /** Call this if the store has another history now. */
@@ -54,19 +68,19 @@ export class OwnerBytes {
   }
 
   async #sum(owner: string): Promise<void> {
-    let sum = 0;
+    const sum: Sum = { bytes: 0, summedAtMs: performance.now(), isStale: false };
     for (const name of (await this.#engine.names(owner)).names) {
       const list = listKey(name, owner);
-      sum += listBytes(list);
+      sum.bytes += listBytes(list);
       const items = new Map<Version, number>();
       for await (const { rows } of pagesOf(list, this.#engine.load))
         for (const { position, json } of rows) items.set(position, itemBytes(json));
-      for (const bytes of items.values()) sum += bytes;
+      for (const bytes of items.values()) sum.bytes += bytes;
     }
     this.#keep(owner, sum);
   }
 
-  #keep(owner: string, sum: number): void {
+  #keep(owner: string, sum: Sum): void {
     this.#sums.delete(owner);
     this.#sums.set(owner, sum);
     const [first = ""] = this.#sums.keys();

@@ -236,7 +236,13 @@ export class TodoStore implements ListHost, FollowedStore {
     return this.#queue.add(write);
   }
 
-  take({ state, lists }: News): void {
+  /** Brings the lists up to date with what others have committed. */
+  take(news: News): void {
+    for (const { list } of news.lists) this.#ownerBytes.doubt(list);
+    this.#take(news);
+  }
+
+  #take({ state, lists }: News): void {
     for (const { list, changes } of lists) this.lists.get(list)?.take(changes);
     // Always a new object, so that whoever compares it notices that the lists may have changed.
     this.#state = state.clock > this.#state.clock ? state : { ...this.#state };
@@ -290,7 +296,7 @@ export class TodoStore implements ListHost, FollowedStore {
    */
   #show({ decidedOn, lists, state }: WritePlan): boolean {
     if (decidedOn.epoch !== this.#state.epoch) return false;
-    if (lists.length > 0) this.take({ state, lists });
+    if (lists.length > 0) this.#take({ state, lists });
     for (const { list, growth } of lists) this.#ownerBytes.note(list, growth);
     this.#names.note(lists, decidedOn, state);
     this.lists.tidySoon();

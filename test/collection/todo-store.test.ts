@@ -342,6 +342,18 @@ describe("a store that was replaced", () => {
   });
 });
 
+test("the room that others have made for a user is there after a second", async () => {
+  const list = listKey("", "ann");
+  const engine = new RemoteEngine();
+  const mine = await TodoStore.open(engine, { userBytesMax: item(ids.one).length + 1 + listBytes(list) });
+  const others = await TodoStore.open(Object.assign(new RemoteEngine(), { store: engine.store }));
+  await mine.list(list).write(create(ids.one));
+  await others.list(list).write(remove(ids.one));
+  expect((await mine.list(list).write(create(ids.two))).kind).toBe("owner-full");
+  await Bun.sleep(1_100);
+  expect((await mine.list(list).write(create(ids.two))).kind).toBe("done");
+});
+
 describe("every item of every list can be read", () => {
   /** A store with an item in each of three lists, of which only "b" is in memory. */
   async function storeOf(lists: () => Promise<StoredLists>) {
