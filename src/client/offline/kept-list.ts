@@ -153,11 +153,13 @@ export class KeptList {
     clearTimeout(this.#quiet);
     const { mirror, storage } = this.#parts;
     await this.#exclusive(async () => {
-      if (!this.isKept) return;
       // The token must not pass an event that has shown an edit to be stored, before the outbox on the device knows it,
-      // too. An earlier attempt to write that may have failed.
-      await this.#writeOutbox(this.outbox);
+      // too. So what waits comes first, then the copy is made, and then the outbox is written, in case an earlier attempt
+      // to write it has failed.
+      while (this.#waiting.length > 0) await this.#commitAll();
+      if (!this.isKept) return;
       const text = parseToken(mirror.token ?? "") && JSON.stringify({ format, ...mirror.copy });
+      await this.#writeOutbox(this.outbox);
       try {
         if (text && utf8Length(text) <= this.#bytesMax) await storage?.setItem(this.#keys.copy, text);
         else await storage?.removeItem(this.#keys.copy);
