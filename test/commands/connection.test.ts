@@ -110,6 +110,7 @@ test("an address may be a URL, a host with a port, or a port of this machine", (
     ["https://todo.example/list", "https://todo.example/list/"],
     ["localhost:5055", "http://localhost:5055/"],
     ["5055", "http://127.0.0.1:5055/"],
+    ["5055/lists/work", "http://127.0.0.1:5055/lists/work/"],
   ] as const)
     expect(parseServer(text).href).toBe(url);
   for (const text of ["ftp://x", "http://", "99999"]) expect(() => parseServer(text)).toThrow(text);

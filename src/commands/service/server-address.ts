@@ -1,9 +1,10 @@
-// Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine.
+// Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine. The
+// path of a list may follow.
 
 import { UsageError } from "../command-line/errors.ts";
 
 export function parseServer(text: string): URL {
-  const address = /^[0-9]+$/.test(text) ? `127.0.0.1:${text}` : text;
+  const address = /^[0-9]+(?:\/|$)/.test(text) ? `127.0.0.1:${text}` : text;
   const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
   if (!url || !["http:", "https:"].includes(url.protocol))
     throw new UsageError(`${text}: expected an address such as http://127.0.0.1:5000/`);
