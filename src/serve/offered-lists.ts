@@ -20,7 +20,7 @@ export function refusalOfFound({ itemCount, names }: FoundLists, offered: Settin
     return `it has items in lists of users, which a service with --lists ${offered} would not show. Start the service with --lists user; to get a user's items into a store of the other kind, export them as that user, and import them there`;
   const name = offered === "many" ? undefined : names.find((one) => offered === "user" || one !== "");
   if (name === undefined) return undefined;
-  const found = `it has items in ${name === "" ? "the root list" : `the list "${name}"`}, which a service with --lists ${offered} would not show. Start the service with --lists ${name === "" ? "one" : "many"}`;
+  const found = `it has items in ${name === "" ? "the root list" : `the list "${name}"`}, which a service with --lists ${offered} would not show. Start the service with --lists ${names.every((one) => one === "") ? "one" : "many"}`;
   if (offered !== "user") return found;
   return `${found}; to give the items to a user, export them there, and import them as this user into a new store with --lists user`;
 }
