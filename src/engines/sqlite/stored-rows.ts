@@ -163,7 +163,7 @@ export class StoredRows {
     const stored = this.#findList(list);
     if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [], isLast: true };
     const rows = this.#statements.selectAfter.all(stored.key, after, rowsInPage).map((row) => {
-      this.#verify(row);
+      this.#verify(row, list);
       const { version, position, id, json } = row;
       return { version, position, id, json };
     });
@@ -181,17 +181,22 @@ export class StoredRows {
   *items(): Generator<ListedChange> {
     const lists = new Map(this.lists().map((row) => [row.key, row]));
     for (const row of this.everyRow()) {
-      this.#verify(row);
       const list = lists.get(row.key)?.list;
       if (list === undefined) throw damaged(this.#path, `the row of version ${row.version} is of an unknown list`);
+      this.#verify(row, list);
       if (row.json !== null) yield { ...row, list };
     }
     this.#checkSums();
   }
 
-  #verify(row: ChangeColumns): void {
-    if (row.checksum !== rowChecksum(row))
-      throw damaged(this.#path, `the checksum of the row of version ${row.version} does not match its content`);
+  #verify(row: ChangeColumns, list: ListKey): void {
+    if (row.checksum === rowChecksum(row)) return;
+    const { name } = partsOf(list);
+    const place = name === "" ? "the root list" : `the list "${name}"`;
+    throw damaged(
+      this.#path,
+      `the checksum of the row of version ${row.version} in ${place} does not match its content`,
+    );
   }
 
   #checkSums(): void {

@@ -168,7 +168,7 @@ describe("damage", () => {
     const changed = await open();
     const damage = await errorOf(liveItems(changed));
     expect(damage).toMatchObject({ trouble: "damaged" });
-    expect(damage.message).toContain("the checksum of the row of version 2 does not match");
+    expect(damage.message).toContain("the checksum of the row of version 2 in the root list does not match");
     await changed.close();
     other.run("DELETE FROM change WHERE version = 2");
     other.close();
