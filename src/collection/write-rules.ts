@@ -52,8 +52,8 @@ export interface AddressedWrite {
 export interface WritePlan extends Plan {
   /** The state that the decisions are based on. */
   readonly decidedOn: StoreState;
-  /** `growth` is by how many bytes the list grows. */
-  readonly lists: readonly (PlannedList & { readonly growth: number })[];
+  /** `ownerGrowth` is how much more room its owner takes. A list without items keeps its row, but its owner does not pay. */
+  readonly lists: readonly (PlannedList & { readonly ownerGrowth: number })[];
   /** One outcome for each write, in order. */
   readonly outcomes: readonly DecidedOutcome[];
 }
@@ -199,13 +199,15 @@ class ListPlan {
   }
 
   planned(): WritePlan["lists"][number] {
-    const { list, key } = this.#target;
+    const { list, key, isStored } = this.#target;
+    const hadItems = list.count > 0;
     const hasItems = list.count + this.itemGrowth > 0;
+    const rowGrowth = (Number(hasItems) - Number(hadItems)) * listBytes(key);
     return {
-      growth: this.byteGrowth,
+      ownerGrowth: this.byteGrowth - (isStored ? 0 : listBytes(key)) + rowGrowth,
       list: key,
       changes: [...this.changes.values()],
-      hasItems: hasItems === list.count > 0 ? undefined : hasItems,
+      hasItems: hasItems === hadItems ? undefined : hasItems,
     };
   }
 }

@@ -342,6 +342,18 @@ describe("a store that was replaced", () => {
   });
 });
 
+test("a user pays for a list only while it has items, before a restart and after it", async () => {
+  const engine = new MemoryEngine();
+  const [day, next] = [listKey("day-1", "ann"), listKey("day-2", "ann")];
+  const userBytesMax = item(ids.one).length + 1 + listBytes(day);
+  for (const store of [await TodoStore.open(engine, { userBytesMax }), await TodoStore.open(engine, { userBytesMax })])
+    for (const list of [day, next, day]) {
+      expect((await store.list(list).write(create(ids.one))).kind).toBe("done");
+      expect((await store.list(list).write(create(ids.two))).kind).toBe("owner-full");
+      expect((await store.list(list).write(remove(ids.one))).kind).toBe("done");
+    }
+});
+
 test("the room that others have made for a user is there after a second", async () => {
   const list = listKey("", "ann");
   const engine = new RemoteEngine();

@@ -251,7 +251,8 @@ describe("a batch of writes to several lists", () => {
     const room = { ...roomIn(state(), unlimited), ofOwner: () => item(ids.one).length + 1 };
     const { outcomes, lists } = planWrites(writes, state(), room);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "owner-full", "done"]);
-    expect(lists.map(({ growth }) => growth)).toEqual([item(ids.one).length + 1, item(ids.one).length + 1]);
+    const size = item(ids.one).length + 1 + listBytes(first.key);
+    expect(lists.map(({ ownerGrowth }) => ownerGrowth)).toEqual([size, size]);
     expect(planWrites(writes.slice(0, 1), state(), roomIn(state(), 5, 4)).outcomes).toMatchObject([
       { kind: "store-full" },
     ]);
