@@ -8,7 +8,7 @@ import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { formatToken } from "../items/token.ts";
 import { Answer, type AnswerHeaders, type HttpRequest } from "../wire/message.ts";
-import { entityTag, ifNoneMatchHits, withSuffix } from "./conditions.ts";
+import { checkState, entityTag, ifNoneMatchHits, withSuffix } from "./conditions.ts";
 import { itemCaching, jsonHeaders } from "./headers.ts";
 import type { ListMode } from "./routes.ts";
 
@@ -44,6 +44,7 @@ export class ChangeDocuments {
   async answer(request: HttpRequest, list: TodoCollection, since: Bookmark | undefined): Promise<Answer> {
     await list.refresh();
     const headers = this.#headers(list);
+    checkState(request.headers, headers.ETag);
     if (ifNoneMatchHits(request.headers, headers.ETag)) return new Answer(304, headers);
     const sent = this.#sent.get(list.contents) ?? { whole: undefined, delta: undefined };
     this.#sent.set(list.contents, sent);

@@ -46,6 +46,14 @@ export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   return header === undefined || matchesStrongly(header, tag);
 }
 
+/** Throws unless a document with this tag may be sent: its `If-Match` is empty, or names another state. */
+export function checkState(headers: HeaderFields, tag: string): void {
+  checkIfMatch(headers);
+  if (ifMatchHolds(headers, tag)) return;
+  const detail = "This is not in the state that If-Match names. To read it as it is now, leave out If-Match.";
+  throw new Problem("PreconditionFailed", detail, { headers: { ETag: tag } });
+}
+
 /** The condition that a PUT or DELETE sets for its item, or undefined if it sets none. Throws as `checkIfMatch` does. */
 export function writeCondition(headers: HeaderFields, tagOf: (version: Version) => string): Condition | undefined {
   checkIfMatch(headers);

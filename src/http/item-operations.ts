@@ -13,7 +13,15 @@ import { checkRequiredFields } from "../items/required-fields.ts";
 import { checkAgainstPath, identify, parsePathId, parseTodoItem, type TodoItemDraft } from "../items/todo-item.ts";
 import { Answer, type HeaderFields, type HttpRequest, PieceBody } from "../wire/message.ts";
 import { checkMediaType, decodeBody } from "./body.ts";
-import { checkIfMatch, entityTag, ifMatchHolds, ifNoneMatchHits, withSuffix, writeCondition } from "./conditions.ts";
+import {
+  checkIfMatch,
+  checkState,
+  entityTag,
+  ifMatchHolds,
+  ifNoneMatchHits,
+  withSuffix,
+  writeCondition,
+} from "./conditions.ts";
 import { itemCaching, jsonHeaders, serviceLinks } from "./headers.ts";
 import type { Log } from "./log.ts";
 import { prefersMinimal } from "./prefer.ts";
@@ -100,7 +108,7 @@ export class ItemOperations {
 
   #answerList({ headers }: HttpRequest, list: TodoCollection): Answer {
     const sent = this.#currentList(list);
-    if (!ifMatchHolds(headers, sent.etag)) throw listChanged(sent.etag);
+    checkState(headers, sent.etag);
     return ifNoneMatchHits(headers, sent.etag) ? sent.notModified : sent.whole;
   }
 
@@ -230,9 +238,4 @@ function recordNotFound(route: ListRoute, id: string): Problem {
 function storeFull(whatReachedIts: string, setting: string): Problem {
   const advice = `Delete items, or ask the operator to raise ${setting}.`;
   return new Problem("StoreFull", `${whatReachedIts} size limit, so the change was not saved. ${advice}`);
-}
-
-function listChanged(etag: string): Problem {
-  const detail = "The list is not in the state that If-Match names. To read the list as it is now, leave out If-Match.";
-  return new Problem("PreconditionFailed", detail, { headers: { ETag: etag } });
 }

@@ -4,7 +4,7 @@
 
 import { createHash } from "node:crypto";
 import { Answer, type HttpRequest } from "../wire/message.ts";
-import { ifNoneMatchHits } from "./conditions.ts";
+import { checkState, ifNoneMatchHits } from "./conditions.ts";
 import { forOneUser, nosniff } from "./headers.ts";
 
 export interface SiteFile {
@@ -61,6 +61,7 @@ const pageHeaders = {
 export function siteAnswer({ headers }: HttpRequest, file: SiteFile): Answer {
   const answers = knownAnswers.get(file.bytes) ?? makeAnswers(file);
   knownAnswers.set(file.bytes, answers);
+  checkState(headers, answers.etag);
   return ifNoneMatchHits(headers, answers.etag) ? answers.notModified : answers.whole;
 }
 

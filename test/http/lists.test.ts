@@ -40,6 +40,18 @@ async function openFeed(service: Service, list: string): Promise<FeedReader> {
   return feed;
 }
 
+test("every document is sent only in a state that If-Match names", async () => {
+  const service = await start();
+  await create(service, "/lists/work", item(ids.one));
+  for (const path of ["/lists/", "/lists/work/api/todoitems/", "/lists/work/changes/delta"]) {
+    const get = (tag: string) => service.fetch("GET", path, { headers: { "If-Match": tag } });
+    const tag = (await service.fetch("GET", path)).headers.get("ETag") ?? "";
+    const answers = [await get(tag), await get("*"), await get('"another"'), await get("")];
+    expect({ path, statuses: answers.map(({ status }) => status) }).toEqual({ path, statuses: [200, 200, 412, 400] });
+    expect(answers[2]?.headers.get("ETag")).toBe(tag);
+  }
+});
+
 describe("the address of a list", () => {
   test("has a name of 1 to 64 letters, digits, hyphens, underscores and dots, and letter case counts", async () => {
     const service = await start();
