@@ -145,8 +145,8 @@ describe("in a web page", () => {
     await eventually(async () => expect(await service.list()).toContain(id));
     await untilKind(offline, "stopped");
     page.show("visible");
+    await eventually(() => expect([live, offline].map(kind)).toEqual(["live", "live"]));
     await eventually(() => expect([live, offline].map(names)).toEqual([["One"], ["One"]]));
-    expect([live, offline].map(kind)).toEqual(["live", "live"]);
   });
 
   test("after an event offline or online, and after a write that fails, a list says at once what it has found", async () => {
