@@ -29,8 +29,10 @@ const workers = (page: PageDriver) =>
 
 const assets = ["icon.svg", "samples.js", "script.js", "style.css"].map((name) => `/assets/${name}`);
 
+/** Waits until the pages are kept, and until the worker gets the requests of the next page. */
 async function untilReady(page: PageDriver): Promise<void> {
   await eventually(async () => expect(await kept(page)).toEqual(["/", ...assets, "/lists/a", "/lists/a/"]));
+  await page.until("navigator.serviceWorker.ready.then(({ active }) => active.state === 'activated')");
 }
 
 /** The address of a service over HTTPS, under a name of its own. */
