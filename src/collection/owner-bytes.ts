@@ -15,7 +15,7 @@ const staleMsMax = 1_000;
 interface Sum {
   bytes: number;
   readonly summedAtMs: number;
-  /** True if another process has changed the lists since they were summed. */
+  /** True if another process has changed the lists since they were summed, or anybody while they were. */
   isStale: boolean;
 }
 
@@ -23,7 +23,7 @@ export class OwnerBytes {
   readonly #engine: Pick<Engine, "names" | "load">;
   readonly #max: number;
   readonly #sums = new Map<string, Sum>();
-  readonly #summing = new Map<string, Promise<void>>();
+  readonly #summing = new Map<string, { readonly sum: Sum; readonly done: Promise<void> }>();
 
   constructor(engine: Pick<Engine, "names" | "load">, max: number | undefined) {
     this.#engine = engine;
@@ -40,9 +40,7 @@ export class OwnerBytes {
       this.#keep(owner, sum);
       return undefined;
     }
-    const summing = this.#summing.get(owner) ?? this.#sum(owner).finally(() => this.#summing.delete(owner));
-    this.#summing.set(owner, summing);
-    return summing;
+    return (this.#summing.get(owner) ?? this.#sumSoon(owner)).done;
   }
 
   /** By how many bytes the lists of this list's owner may still grow. */
@@ -52,14 +50,17 @@ export class OwnerBytes {
 
   /** Notes that a list has grown by this many bytes. */
   note(list: ListKey, growth: number): void {
-    const sum = this.#sums.get(partsOf(list).owner);
+    const { owner } = partsOf(list);
+    const sum = this.#sums.get(owner);
     if (sum) sum.bytes += growth;
+    const summing = this.#summing.get(owner);
+    if (summing) summing.sum.isStale = true;
   }
 
   /** Call this if another process has changed a list. */
   doubt(list: ListKey): void {
-    const sum = this.#sums.get(partsOf(list).owner);
-    if (sum) sum.isStale = true;
+    const { owner } = partsOf(list);
+    for (const sum of [this.#sums.get(owner), this.#summing.get(owner)?.sum]) if (sum) sum.isStale = true;
   }
 
   /** Call this if the store has another history now. */
@@ -67,8 +68,14 @@ export class OwnerBytes {
     this.#sums.clear();
   }
 
-  async #sum(owner: string): Promise<void> {
+  #sumSoon(owner: string) {
     const sum: Sum = { bytes: 0, summedAtMs: performance.now(), isStale: false };
+    const summing = { sum, done: this.#sum(owner, sum).finally(() => this.#summing.delete(owner)) };
+    this.#summing.set(owner, summing);
+    return summing;
+  }
+
+  async #sum(owner: string, sum: Sum): Promise<void> {
     for (const name of (await this.#engine.names(owner)).names) {
       const list = listKey(name, owner);
       sum.bytes += listBytes(list);

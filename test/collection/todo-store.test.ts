@@ -366,6 +366,27 @@ test("the room that others have made for a user is there after a second", async 
   expect((await mine.list(list).write(create(ids.two))).kind).toBe("done");
 });
 
+test("what others change while a user's lists are summed counts after a second, too", async () => {
+  const list = listKey("", "ann");
+  const engine = new RemoteEngine();
+  const mine = await TodoStore.open(engine, { userBytesMax: item(ids.one).length + 1 + listBytes(list) });
+  const others = await TodoStore.open(Object.assign(new RemoteEngine(), { store: engine.store }));
+  await others.list(list).write(create(ids.one));
+  await mine.list(list).refresh();
+  const gate = Promise.withResolvers<void>();
+  engine.arrival = gate.promise;
+  const writing = mine.list(list).write(create(ids.two));
+  await turns(3);
+  engine.arrival = undefined;
+  await others.list(list).write(remove(ids.one));
+  engine.hasNewsResult = Promise.resolve(true);
+  await mine.refresh();
+  gate.resolve();
+  expect((await writing).kind).toBe("owner-full");
+  await Bun.sleep(1_100);
+  expect((await mine.list(list).write(create(ids.two))).kind).toBe("done");
+});
+
 describe("every item of every list can be read", () => {
   /** A store with an item in each of three lists, of which only "b" is in memory. */
   async function storeOf(lists: () => Promise<StoredLists>) {
