@@ -1,5 +1,5 @@
-// Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine. The
-// path of a list may follow.
+// Reads the address of a service as people type it: a URL, a host with a port, or a port of this machine. The path
+// of a list may follow.
 
 import { UsageError } from "../command-line/errors.ts";
 

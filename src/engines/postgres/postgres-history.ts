@@ -17,7 +17,10 @@ import {
 
 export class KnownHistory {
   #newest: Point = nowhere;
-  /** The points at which lists or names were read, or to which late commits led, unless a later query has found that the history contains them. */
+  /**
+   * The points at which lists or names were read, or to which late commits led, unless a later query has found that the
+   * history contains them.
+   */
   #unchecked: readonly Point[] = [];
   /** The epochs that are over. If the store has one of them again, it was rolled back. */
   readonly #left = new Set<string>();
