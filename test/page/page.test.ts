@@ -35,6 +35,24 @@ const holdAnswers = `() => {
   Object.assign(globalThis, { fetch: hold });
 }`;
 
+/** In the page: from now on, what the page keeps on the device waits until `releaseDevice()` is called. */
+const holdDevice = `async () => {
+  const [{ name }] = await indexedDB.databases();
+  const database = await new Promise((resolve) => {
+    const request = indexedDB.open(name);
+    request.onsuccess = () => resolve(request.result);
+  });
+  const values = database.transaction("values", "readwrite").objectStore("values");
+  let isHeld = true;
+  const hold = () => {
+    if (isHeld) values.get("none").onsuccess = hold;
+  };
+  hold();
+  globalThis.releaseDevice = () => void (isHeld = false);
+}`;
+
+const focusedName = "document.activeElement.closest('li')?.querySelector('.name').textContent";
+
 test("items can be added, ticked, edited, deleted and brought back, and other fields keep every digit", async () => {
   const page = await openWith();
   await page.untilText("No items yet");
@@ -303,8 +321,7 @@ test("everything can be done with the keyboard alone", async () => {
   const press = async (...keys: readonly string[]) => {
     for (const key of keys) await page.view.press(key);
   };
-  const focusIs = (text: string) =>
-    page.until(`document.activeElement.closest("li")?.querySelector(".name").textContent === "${text}"`);
+  const focusIs = (text: string) => page.until(`${focusedName} === "${text}"`);
   await page.evaluate("document.querySelector('.text').focus()");
   await press("ArrowDown");
   await focusIs("Two");
@@ -328,6 +345,20 @@ test("everything can be done with the keyboard alone", async () => {
   await press("Escape");
   await page.until("!document.querySelector('dialog')");
   await focusIs("Drei");
+});
+
+test("the focus takes the place of a row also if a change of somebody else arrives before the row is gone", async () => {
+  const page = await openWith(...["One", "Two", "Three"].map((name, index) => named(numbered(index), name)));
+  await page.untilNames("One", "Two", "Three");
+  await page.evaluate(`(${holdDevice})()`);
+  await page.evaluate("document.querySelectorAll('.text')[1].focus()");
+  await page.view.press("Delete");
+  await pages.create(named(ids.one, "Four"));
+  await page.untilNames("One", "Two", "Three", "Four");
+  expect(await page.evaluate<string>(focusedName)).toBe("Two");
+  await page.evaluate("releaseDevice()");
+  await page.untilNames("One", "Three", "Four");
+  await page.until(`${focusedName} === "Three"`);
 });
 
 test("on a phone the first item begins above 200 pixels, also offline, and at 400 % an item is in sight", async () => {

@@ -13,11 +13,11 @@ interface ItemRowsProps {
   readonly addedId: string | undefined;
 }
 
-/** Where the focus was when a key changed the list. */
+/** Where the focus was when a key ticked or deleted an item. */
 interface Place {
   readonly index: number;
   readonly control: string;
-  readonly items: readonly ShownItem[];
+  readonly item: ShownItem;
 }
 
 const drawnMax = 300;
@@ -58,9 +58,15 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
   };
   useLayoutEffect(() => {
     const before = place.current;
-    if (!before || before.items === items) return;
-    place.current = undefined;
-    focus(before.index, before.control);
+    if (!before) return;
+    const { id, view } = before.item;
+    const index = drawn.findIndex((item) => item.id === id);
+    // Until the edit is kept, the list may change for other reasons.
+    const isAsBefore = drawn[index]?.view.done === view.done;
+    place.current = isAsBefore ? { ...before, index } : undefined;
+    const focused = document.activeElement;
+    const isFocusElsewhere = focused !== document.body && focused?.closest("li")?.dataset["id"] !== id;
+    if (!isAsBefore && !isFocusElsewhere) focus(before.index, before.control);
   }, [items]);
   const isAdded = items.some(({ id }) => id === addedId);
   useLayoutEffect(() => {
@@ -74,8 +80,8 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
     const control = target.dataset["control"] ?? "text";
     const item = drawn[index];
     const step = { ArrowDown: 1, ArrowUp: -1, Home: -drawn.length, End: drawn.length }[key];
-    if (key === "Delete" || key === " " || (key === "Enter" && control === "delete"))
-      place.current = { index, control, items };
+    const mayTakeRow = key === "Delete" || key === " " || (key === "Enter" && control === "delete");
+    place.current = item && mayTakeRow ? { index, control, item } : undefined;
     if (step !== undefined) focus(index + step, control);
     else if (key === "Delete" && item && !readOnly) void actions.remove(item);
     // Space would press the button with the text, which opens the editor. It ticks the item instead.
