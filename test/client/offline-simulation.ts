@@ -595,6 +595,8 @@ class Simulation {
       // A device that polls learns of the restore only with the next poll.
       const notices = this.#devices.some(({ name, streams }) => name === edit.actor && streams);
       edit.isHeld = edit.isAccepted && !edit.isOver && edit.hasStore && !edit.wasStored && !isUnderWay && notices;
+      // In a store without the item, there is nothing left to do for those who have removed it.
+      if (edit.field === "removed" && !backup.items.has(edit.id)) edit.wasStored = true;
     }
     await this.#breakFeeds(() => true);
   }
