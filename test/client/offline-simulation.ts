@@ -101,6 +101,8 @@ interface Tab {
   storageFails: "once" | "outbox" | undefined;
   /** What the user has removed last. */
   removed: Item | undefined;
+  /** True once the list was connected to a store. A server that has answered with the list alone has named none. */
+  knowsStore: boolean;
 }
 
 const fields = ["A", "B", "C"];
@@ -191,6 +193,8 @@ class Simulation {
     this.#owner = tab;
     await run();
     await drained();
+    const { connection } = tab.list.getSnapshot().status;
+    tab.knowsStore ||= "epoch" in connection && connection.epoch !== undefined;
     this.#owner = undefined;
   }
 
@@ -210,7 +214,13 @@ class Simulation {
       removeItem: (key: string) => this.#store(tab, key, () => device.values.delete(key)),
     };
     const make = () => new OfflineList(client, { name: "simulated", locks, storage, bytesMax });
-    const states = { isDead: false, crashes: undefined, storageFails: undefined, removed: undefined };
+    const states = {
+      isDead: false,
+      crashes: undefined,
+      storageFails: undefined,
+      removed: undefined,
+      knowsStore: false,
+    };
     const tab: Tab = { device, locks, make, list: make(), ...states };
     device.tabs.push(tab);
     await this.#act(tab, () => this.#subscribe(tab));
@@ -303,7 +313,7 @@ class Simulation {
       allowed: 1,
       wasStored: false,
       isHeld: false,
-      hasStore: tab.list.getSnapshot().status.loaded,
+      hasStore: tab.list.getSnapshot().status.loaded && (tab.knowsStore || hasCopy(tab.device)),
     };
     this.#edits.set(value, edit);
     return edit;
@@ -552,8 +562,7 @@ class Simulation {
 
   /** A whole list does not say what was removed. It is allowed if the device has no token, or if it is too old. */
   #noteWholeList({ device }: Tab, { path, query }: SimulatedRequest, { feedFrom, body = "" }: SimulatedReply): void {
-    const hasToken = [...device.values.keys()].some((key) => key.endsWith("/copy"));
-    const isWhole = path === "/changes/delta" && body.includes('"whole":true') && (query !== "" || !hasToken);
+    const isWhole = path === "/changes/delta" && body.includes('"whole":true') && (query !== "" || !hasCopy(device));
     if (!isWhole && feedFrom !== "resync") return;
     for (const edit of this.#editsOf(device.name)) if (edit.field === "ID") this.#forgotten.add(edit.id);
   }
@@ -593,7 +602,9 @@ class Simulation {
         ({ tab, request }) => tab.device.name === edit.actor && (request.path + request.body).includes(edit.id),
       );
       // A device that polls learns of the restore only with the next poll.
-      const notices = this.#devices.some(({ name, streams }) => name === edit.actor && streams);
+      const notices = this.#devices.some(
+        ({ name, streams, tabs }) => name === edit.actor && streams && !tabs.some(isPolling),
+      );
       edit.isHeld = edit.isAccepted && !edit.isOver && edit.hasStore && !edit.wasStored && !isUnderWay && notices;
       // In a store without the item, there is nothing left to do for those who have removed it.
       if (edit.field === "removed" && !backup.items.has(edit.id)) edit.wasStored = true;
@@ -643,6 +654,9 @@ class Simulation {
       const isPage = !this.#isCalm && !this.#service.isPlain && this.#random.chance(0.01);
       if (isPage) message.reply = { status: 200, type: "text/html", body: "<html>Welcome!</html>" };
       else this.#arrive(message);
+      // Without a feed, the device polls. It may send its edits before it learns of a restore.
+      if (isPage && message.request.path === "/changes/events")
+        for (const edit of this.#editsOf(tab.device.name)) edit.isHeld = false;
       return;
     }
     this.#messages = this.#messages.filter((other) => other !== message);
@@ -777,6 +791,15 @@ class Simulation {
   #fail(what: string): void {
     this.violation ??= new Violation(what);
   }
+}
+
+function isPolling({ list }: Tab): boolean {
+  return list.getSnapshot().status.connection.kind === "polling";
+}
+
+/** Whether a copy of the list is kept on the device. It has a token, which names a store. */
+function hasCopy({ values }: Device): boolean {
+  return [...values.keys()].some((key) => key.endsWith("/copy"));
 }
 
 function readOnce(body: string): () => Promise<unknown> {
