@@ -688,6 +688,26 @@ test("a subscriber never sees a stored edit undone, if its response comes before
 });
 
 describe("several instances", () => {
+  test("a list that is closed while it opens lets go of the device, at whatever moment", async () => {
+    const { storage, list } = await open();
+    const shared = new SharedLocks();
+    for (let count = 0; count < 12; count++) {
+      const tab = { locks: new TabLocks(shared), storage: slow(storage) };
+      const first = list(tab);
+      first.subscribe(() => {});
+      await Bun.sleep(count);
+      void first.close();
+      const again = list(tab);
+      await again.ready;
+      await eventually(() => expect(again.getSnapshot().status.kept).toBe(true));
+      await again.close();
+      const other = list({ locks: new TabLocks(shared), storage: new MapStorage(storage.values) });
+      await other.ready;
+      await eventually(() => expect(other.getSnapshot().status.kept).toBe(true));
+      await other.close();
+    }
+  });
+
   test("of two tabs, one keeps; the edits of the other wait in memory, and are kept when it takes over", async () => {
     const { service, network, storage, list } = await open();
     const shared = new SharedLocks();

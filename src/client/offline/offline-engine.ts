@@ -74,6 +74,9 @@ export class OfflineEngine<Item> {
   /** Each call of `sync` that is under way looks here whether it is done. */
   readonly #syncs = new Set<() => void>();
   #release = () => {};
+  readonly #released = new Promise<void>((release) => {
+    this.#release = release;
+  });
   #lock: Promise<unknown> | undefined;
 
   /** `before` is an engine of the same list that is closed: it may still be writing. */
@@ -244,7 +247,7 @@ export class OfflineEngine<Item> {
       const locks = "locks" in this.#options ? this.#options.locks : browserLocks();
       await this.#kept.startFromCopy();
       if (locks === undefined) await this.#keep();
-      else if (locks !== null) await this.#keepWithLock(locks);
+      else if (locks !== null && !this.#end.signal.aborted) await this.#keepWithLock(locks);
     }
     this.#isStarted = true;
     this.#changed();
@@ -253,14 +256,11 @@ export class OfflineEngine<Item> {
   /** Keeps the list while it holds the lock. If another tab has it, waits for it in the background. */
   #keepWithLock(locks: Locks): Promise<void> {
     const { signal } = this.#end;
-    const released = new Promise<void>((release) => {
-      this.#release = release;
-    });
     return new Promise((resolve) => {
       const hold = async (lock: unknown) => {
         if (lock) await this.#keep();
         resolve();
-        if (lock) await released;
+        if (lock) await this.#released;
         else this.#lock = locks.request(this.#key, { signal }, hold).catch(() => {});
       };
       this.#lock = locks.request(this.#key, { ifAvailable: true }, hold).catch(() => resolve());
