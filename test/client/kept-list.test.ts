@@ -27,7 +27,14 @@ test.each([0, 1])(
         if (key === "list/copy" && value.includes("e-2")) outboxes.push(storage.getItem("list/outbox"));
       },
     };
-    const kept = new KeptList({ mirror, key: "list", storage: slow, bytesMax: undefined, onChange() {} });
+    const kept = new KeptList({
+      mirror,
+      key: "list",
+      storage: slow,
+      bytesMax: undefined,
+      onChange() {},
+      reconnect() {},
+    });
     await kept.takeOver();
     mirror.apply({ whole: true, items: [], token: "e-1" });
     const edit = (): Edit => {

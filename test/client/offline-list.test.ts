@@ -2,11 +2,11 @@
 // service is the real one, in this process.
 
 import { afterEach, describe, expect, spyOn, test } from "bun:test";
-import { TodoClient, type TodoClientOptions, type TodoItem } from "../../src/client/index.ts";
+import { type ItemCodec, TodoClient, type TodoClientOptions, type TodoItem } from "../../src/client/index.ts";
 import { type Conflict, OfflineList, type OfflineListOptions, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { eventually } from "../eventually.ts";
-import type { Network } from "../page/network.ts";
+import { Network } from "../page/network.ts";
 import { ids, item, Service, type ServiceOptions } from "../service.ts";
 import { turns } from "../turns.ts";
 import { MapStorage } from "./map-storage.ts";
@@ -548,6 +548,92 @@ describe("storage", () => {
     }
   });
 
+  test("what the codec of a new version refuses is not read, and the list goes on", async () => {
+    const { service, network, storage, list } = await open();
+    const codec: ItemCodec<TodoItem> = {
+      parse(json) {
+        if (!json.includes("Due")) throw new TypeError("no due date");
+        return JSON.parse(json) as TodoItem;
+      },
+      stringify: JSON.stringify,
+    };
+    await service.create(item(ids.one, '"Name":"One"'));
+    const first = list();
+    await first.sync();
+    network.state = "down";
+    await first.change(ids.one, (seen) => ({ ...seen, Done: true }));
+    await first.close();
+    const key = (name: string) => [...storage.values.keys()].find((one) => one.endsWith(name)) ?? "";
+    const outbox = storage.getItem(key("outbox"));
+    network.state = "up";
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"One","Due":"today"'));
+
+    const strict = list({}, { codec });
+    await strict.ready;
+    expect(strict.getSnapshot()).toMatchObject({
+      items: [],
+      status: { kept: false, storageError: { message: expect.stringContaining("outbox") } },
+    });
+    await strict.sync();
+    expect(names(strict)).toEqual(["One"]);
+    expect(storage.getItem(key("outbox"))).toBe(outbox);
+    await strict.forget();
+    expect(strict.getSnapshot().status).toMatchObject({ kept: true, storageError: undefined });
+    await strict.sync();
+    expect(names(strict)).toEqual(["One"]);
+  });
+
+  test("a list that the codec refuses in part does not take the place of the one that is shown and kept", async () => {
+    const { service, network, list } = await open();
+    for (const [id, name] of [
+      [ids.one, "One"],
+      [ids.two, "Two"],
+    ] as const)
+      await service.create(item(id, `"Name":"${name}"`));
+    const parse = (json: string) => {
+      if (json.includes("Three")) throw new TypeError("too many");
+      return JSON.parse(json) as TodoItem;
+    };
+    const strict = () => list({}, { codec: { parse, stringify: JSON.stringify } });
+    const made = strict();
+    await made.sync();
+    const other = await Service.on(new MemoryEngine());
+    closes.push(() => other.store.close());
+    for (const name of ["One", "Three", "Two"]) await other.create(`{"Name":"${name}"}`);
+    network.service = other;
+    await expect(made.sync()).rejects.toThrow("many");
+    expect(names(made)).toEqual(["One", "Two"]);
+    await made.close();
+    network.state = "down";
+    const after = strict();
+    await after.ready;
+    expect(names(after)).toEqual(["One", "Two"]);
+  });
+
+  test("the status says that the codec refuses what two people have made together, until somebody changes that", async () => {
+    const { service, network, list } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const parse = (json: string) => {
+      if (json.includes("From") && json.includes("Until")) throw new TypeError("both");
+      return JSON.parse(json) as TodoItem;
+    };
+    const made = list({}, { codec: { parse, stringify: JSON.stringify } });
+    await follow(made);
+    network.state = "down";
+    network.breakFeeds();
+    await made.change(ids.one, (seen) => ({ ...seen, From: 1 }));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"Uno","Until":1'));
+    network.state = "up";
+    made.retry();
+    const failure = { kind: "failed", error: { message: expect.stringContaining("both") } };
+    await eventually(() => expect(made.getSnapshot().status.connection).toMatchObject(failure));
+    expect(made.getSnapshot()).toMatchObject({ items: [{ item: { From: 1 } }], pending: [{ kind: "change" }] });
+    await made.discard(ids.one);
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"Uno"'));
+    made.retry();
+    await eventually(() => expect([kind(made), names(made)]).toEqual(["live", ["Uno"]]));
+  });
+
   test("the status says that the list cannot be kept, until it can, and edits are safe nevertheless", async () => {
     const { storage, list } = await open();
     const made = list();
@@ -706,6 +792,40 @@ describe("several instances", () => {
       await eventually(() => expect(other.getSnapshot().status.kept).toBe(true));
       await other.close();
     }
+  });
+
+  test("a change that arrives while a list takes over what another tab has left does not hide earlier ones", async () => {
+    const { service, network, storage, list } = await open();
+    const [shared, lost] = [new SharedLocks(), new Network(service)];
+    const tab = new TabLocks(shared);
+    const first = list({ locks: tab }, { fetch: lost.fetch });
+    await first.sync();
+    lost.state = "down";
+    const id = await first.add({ Name: "of the first" });
+    // Its edit was sent and stored, and there was no response.
+    for (const [key, value] of storage.values) storage.values.set(key, value.replace('"sent":false', '"sent":true'));
+    await service.create(item(id, '"Name":"of the first"'));
+
+    const gate = Promise.withResolvers<void>();
+    const device: OfflineStorage = {
+      getItem: (key) => storage.getItem(key),
+      async setItem(key, value) {
+        if (key.endsWith("outbox")) await gate.promise;
+        storage.setItem(key, value);
+      },
+      removeItem: (key) => storage.removeItem(key),
+    };
+    await service.create(item(ids.one, '"Name":"One"'));
+    const second = list({ locks: new TabLocks(shared), storage: device });
+    await follow(second);
+    network.answersAfter = gate.promise;
+    await second.add({ Name: "of the second" });
+    tab.crash();
+    await service.create(item(ids.two, '"Name":"Two"'));
+    await eventually(() => expect(names(second)).toContain("Two"));
+    gate.resolve();
+    await isSent(second);
+    await eventually(() => expect(names(second).sort()).toEqual(["One", "Two", "of the first", "of the second"]));
   });
 
   test("of two tabs, one keeps; the edits of the other wait in memory, and are kept when it takes over", async () => {

@@ -16,7 +16,7 @@ export type ItemState = Partial<Pick<ItemText, "json" | "etag">>;
 export type ListCopy = Omit<ListChange, "whole">;
 
 export class Mirror<Item> {
-  readonly #parse: (json: string) => Item;
+  readonly parse: (json: string) => Item;
   #entries = new Map<string, Entry<Item>>();
   #items: readonly Entry<Item>[] = [];
   #isSorted = true;
@@ -26,7 +26,7 @@ export class Mirror<Item> {
   isLoaded = false;
 
   constructor(parse: (json: string) => Item) {
-    this.#parse = parse;
+    this.parse = parse;
   }
 
   /** Names the history of the store that the list is from. */
@@ -70,14 +70,14 @@ export class Mirror<Item> {
     if (state && this.epoch !== undefined && state.epoch !== this.epoch) return;
     if (isOlder(etag, before?.etag) || (json !== undefined && isOlder(etag, this.token))) return;
     const position = before?.position ?? state?.version ?? Number.MAX_SAFE_INTEGER;
-    this.#set({ id, json, etag, position }, before);
+    this.#set(this.#entries, { id, json, etag, position }, before);
   }
 
-  /** Takes over what has changed. */
+  /** Takes over what has changed. If an item cannot be parsed, throws, and a whole list changes nothing. */
   apply({ whole, items, token }: ListChange): void {
-    const before = this.#entries;
-    if (whole) this.#entries = new Map();
-    for (const item of items) this.#set(item, before.get(item.id));
+    const entries = whole ? new Map<string, Entry<Item>>() : this.#entries;
+    for (const item of items) this.#set(entries, item, this.#entries.get(item.id));
+    this.#entries = entries;
     this.token = token;
     this.#isSorted = false;
     this.isLoaded = true;
@@ -87,15 +87,19 @@ export class Mirror<Item> {
    * Keeps the earlier entry if nothing has changed. If only the ETag or the position has changed, the new entry has the
    * same `item` object as the earlier one.
    */
-  #set({ id, json, etag, position }: ItemText, before: Entry<Item> | undefined): void {
+  #set(
+    entries: Map<string, Entry<Item>>,
+    { id, json, etag, position }: ItemText,
+    before: Entry<Item> | undefined,
+  ): void {
     this.#isSorted = false;
-    if (json === undefined) this.#entries.delete(id);
+    if (json === undefined) entries.delete(id);
     // A write may have told us about a newer state than this change does.
-    else if (before && isOlder(etag, before.etag)) this.#entries.set(id, before);
+    else if (before && isOlder(etag, before.etag)) entries.set(id, before);
     else {
-      const item = before?.json === json ? before.item : this.#parse(json);
+      const item = before?.json === json ? before.item : this.parse(json);
       const entry = { id, item, etag, position, json };
-      this.#entries.set(id, before ? unchanged(before, entry) : entry);
+      entries.set(id, before ? unchanged(before, entry) : entry);
     }
   }
 }

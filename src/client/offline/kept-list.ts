@@ -35,6 +35,8 @@ interface KeptParts {
   readonly bytesMax: number | undefined;
   /** Called when the outbox has changed, or an error has come. */
   readonly onChange: () => void;
+  /** Called when the list has gone back to an older state: no earlier connection may continue it. */
+  readonly reconnect: () => void;
 }
 
 export class KeptList {
@@ -70,32 +72,30 @@ export class KeptList {
     return this.#state === "kept";
   }
 
-  /**
-   * Starts from the copy that is kept on the device, if there is one. A copy that cannot be read is replaced by the next
-   * one: the service has the list.
-   */
   async startFromCopy(): Promise<void> {
-    const copy = await this.#read<ListCopy>(this.#keys.copy, "items").catch((error: unknown) => {
-      this.error = error;
-      return undefined;
-    });
-    this.#parts.mirror.startFrom(copy);
+    this.#startFrom(await this.#readCopy());
   }
 
   /**
    * Takes over the outbox on the device. Edits that have waited in memory come after those that were kept. The list may
-   * go back to the kept copy. So connect again afterwards.
+   * have passed events that show edits to be stored. The kept copy has not, so the list goes back to it.
    */
   async takeOver(): Promise<void> {
     await this.#exclusive(async () => {
       this.#state = "unreadable";
-      const edits = (await this.#read<{ readonly edits: Outbox }>(this.#keys.outbox, "edits"))?.edits ?? [];
-      // The list may have passed events that show edits to be stored. The kept copy has not.
-      if (edits.some(({ sent }) => sent)) await this.startFromCopy();
-      const own = this.outbox;
-      this.outbox = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...own];
+      const edits = await this.#readOutbox();
+      const goesBack = edits.some(({ sent }) => sent);
+      const copy = goesBack ? await this.#readCopy() : undefined;
+      const joined = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...this.outbox];
+      if (this.outbox.length > 0)
+        await this.#writeOutbox(joined).catch((error: unknown) => {
+          this.error = error;
+        });
+      // From here on, nothing may come in between: an event would miss the outbox, or come on top of the older list.
+      this.outbox = joined;
       this.#state = "kept";
-      if (own.length > 0) await this.#writeOutbox(this.outbox);
+      if (goesBack) this.#startFrom(copy);
+      this.#parts.reconnect();
     }).catch((error: unknown) => {
       this.error = error;
     });
@@ -181,6 +181,7 @@ export class KeptList {
       this.outbox = [];
       this.error = undefined;
       this.#parts.mirror.startFrom(undefined);
+      this.#parts.reconnect();
       this.#parts.onChange();
     });
   }
@@ -205,6 +206,40 @@ export class KeptList {
     return result;
   }
 
+  /**
+   * The copy on the device, if there is one. One that cannot be read is replaced by the next one: the service has the
+   * list.
+   */
+  async #readCopy(): Promise<ListCopy | undefined> {
+    return this.#read<ListCopy>(this.#keys.copy, "items").catch((error: unknown) => {
+      this.error = error;
+      return undefined;
+    });
+  }
+
+  /** The codec may refuse a copy that an older version of the app has kept. */
+  #startFrom(copy: ListCopy | undefined): void {
+    const { mirror } = this.#parts;
+    try {
+      mirror.startFrom(copy);
+    } catch (error) {
+      this.error = unreadable(this.#keys.copy, error);
+      mirror.startFrom(undefined);
+    }
+  }
+
+  /** Throws if the codec refuses an edit that an older version of the app has kept. */
+  async #readOutbox(): Promise<Outbox> {
+    const edits = (await this.#read<{ readonly edits: Outbox }>(this.#keys.outbox, "edits"))?.edits ?? [];
+    try {
+      for (const { base, mine, theirs } of edits)
+        for (const json of [base, mine, theirs?.json]) if (json !== undefined) this.#parts.mirror.parse(json);
+    } catch (error) {
+      throw unreadable(this.#keys.outbox, error);
+    }
+    return edits;
+  }
+
   /** Throws if the outbox must fit and is too large, or if the storage refuses it. */
   async #writeOutbox(outbox: Outbox, mustFit = false): Promise<void> {
     const text = JSON.stringify({ format, edits: outbox });
@@ -218,15 +253,20 @@ export class KeptList {
   async #read<Value>(key: string, array: string): Promise<Value | undefined> {
     const text = await this.#parts.storage?.getItem(key);
     if (text === null || text === undefined) return undefined;
+    let value: unknown;
     try {
-      const value: unknown = JSON.parse(text);
-      if (Reflect.get(Object(value), "format") === format && Array.isArray(Reflect.get(Object(value), array)))
-        return value as Value;
+      value = JSON.parse(text);
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
+      throw unreadable(key, error);
     }
-    throw new Error(`The value ${key} on this device cannot be read.`);
+    if (Reflect.get(Object(value), "format") === format && Array.isArray(Reflect.get(Object(value), array)))
+      return value as Value;
+    throw unreadable(key);
   }
+}
+
+function unreadable(key: string, cause?: unknown): Error {
+  return new Error(`The value ${key} on this device cannot be read.`, { cause });
 }
 
 const isDone = () => true;

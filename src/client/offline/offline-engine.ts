@@ -97,7 +97,8 @@ export class OfflineEngine<Item> {
       onHidden: () => void this.#kept.saveCopy(),
     });
     const { mirror } = this.#follower;
-    this.#kept = new KeptList({ mirror, key, storage, bytesMax: options.bytesMax, onChange });
+    const reconnect = () => this.#follower.reconnect();
+    this.#kept = new KeptList({ mirror, key, storage, bytesMax: options.bytesMax, onChange, reconnect });
     const { signal } = this.#end;
     this.#sender = new EditSender({ requester, follower: this.#follower, kept: this.#kept, signal, onChange });
     this.ready = this.#start(storage !== undefined, before?.closed);
@@ -174,7 +175,6 @@ export class OfflineEngine<Item> {
   async forget(): Promise<void> {
     await this.ready;
     await this.#kept.forget();
-    this.#follower.reconnect();
   }
 
   async close(): Promise<void> {
@@ -270,7 +270,6 @@ export class OfflineEngine<Item> {
   async #keep(): Promise<void> {
     if (this.#end.signal.aborted) return;
     await this.#kept.takeOver();
-    this.#follower.reconnect();
     if (this.#isStarted) this.#changed();
   }
 }

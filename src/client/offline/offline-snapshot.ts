@@ -66,13 +66,18 @@ export class OfflineView<Item> {
 
   draw(items: readonly Entry<Item>[], outbox: Outbox, status: OfflineStatus, stateOf: (edit: Edit) => EditState): void {
     const before = this.snapshot;
-    const pending = outbox.map((edit) => this.#pendingOf(edit, stateOf(edit)));
-    this.seen = items;
-    this.snapshot = unchanged(before, {
-      items: unchanged(before.items, this.#items(items, outbox)),
-      pending: unchanged(before.pending, pending),
-      status: unchanged(before.status, status),
-    });
+    try {
+      const pending = outbox.map((edit) => this.#pendingOf(edit, stateOf(edit)));
+      this.snapshot = unchanged(before, {
+        items: unchanged(before.items, this.#items(items, outbox)),
+        pending: unchanged(before.pending, pending),
+        status: unchanged(before.status, status),
+      });
+      this.seen = items;
+    } catch (error) {
+      // The codec refuses what two people have made of an item together.
+      this.snapshot = { ...before, status: { ...status, connection: { kind: "failed", error } } };
+    }
   }
 
   #items(items: readonly Entry<Item>[], outbox: Outbox): readonly OfflineItem<Item>[] {
