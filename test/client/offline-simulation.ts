@@ -385,6 +385,9 @@ class Simulation {
       for (const edit of this.#editsOf(tab.device.name, removed.ID)) edit.isHeld = false;
     this.#recreatable.add(removed.ID);
     this.#undone.add(removed.ID);
+    // What the user had stored in it is stored once more.
+    for (const edit of this.#editsOf(tab.device.name, removed.ID))
+      if (removed[edit.field] === edit.value) edit.allowed++;
     const edit = this.#track(tab, removed.ID, "A", `u${++this.#names}`);
     edit.items.push(removed);
     this.#finish(tab.list.add({ ...removed, A: edit.value }), edit);
