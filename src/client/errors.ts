@@ -84,8 +84,8 @@ export class PreconditionFailedError<Item = TodoItem> extends HttpError {
   /** The ETag of the current item. Send it as `ifMatch` after merging your change into the current item. */
   readonly currentEtag: string | undefined;
   /**
-   * True if the response to an earlier attempt was lost. So your write may have been stored, and somebody else may have
-   * changed the item after that.
+   * True if your write may have been stored all the same: the response to an earlier attempt was lost, and somebody else
+   * may have changed the item after that. Or `change` has found its own result, which it would change again.
    */
   mayBeStored = false;
   /**

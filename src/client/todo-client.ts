@@ -12,11 +12,12 @@ import type {
   WriteOptions,
 } from "./client-options.ts";
 import type { NewItem, TodoItem } from "./codecs.ts";
-import { hasStatus, isTodoError } from "./errors.ts";
+import { hasStatus, isTodoError, type PreconditionFailedError } from "./errors.ts";
 import { identified, idIn, idOf, sameContent, sameId, withEdits } from "./item-text.ts";
 import { LiveList, type LiveListOptions } from "./live/live-list.ts";
 import { type WatchEvent, type WatchOptions, watch } from "./live/watch.ts";
 import { backoffMs, Requester } from "./requester.ts";
+import { isBrowser, isReactNative } from "./runtime.ts";
 import { pause } from "./time-limit.ts";
 
 export class TodoClient<Item = TodoItem> {
@@ -92,7 +93,9 @@ export class TodoClient<Item = TodoItem> {
     const json = this.requester.options.codec.stringify(item);
     const id = idOf(json);
     if (id === undefined) throw new TypeError("An item to be updated needs its ID.");
-    return this.requester.retrying(options, (replyWasLost) => this.#updateOnce(id, json, replyWasLost, options));
+    return this.requester.retrying(options, (replyWasLost) =>
+      this.#updateOnce(id, json, replyWasLost, replyWasLost || maySendTwice(), options),
+    );
   }
 
   /**
@@ -109,17 +112,22 @@ export class TodoClient<Item = TodoItem> {
     { attempts = 10, signal }: ChangeOptions = {},
   ): Promise<Stored<Item>> {
     const { codec } = this.requester.options;
+    /** Says that the item was already as this call wants it. */
+    let doubt: PreconditionFailedError | undefined;
     for (let attempt = 1; ; attempt++) {
       const { id: found, item, json: before, etag: ifMatch } = await this.#find(id, { signal });
       const json = withEdits(before, codec.stringify(item), codec.stringify(await edit(item)));
       if (json === before) return { id: found, item: codec.parse(before), etag: ifMatch };
+      if (doubt) throw Object.assign(doubt, { mayBeStored: true });
       try {
         const { etag } = await this.requester.retrying({ signal }, (replyWasLost) =>
-          this.#updateOnce(found, json, replyWasLost, { ifMatch, signal }),
+          this.#updateOnce(found, json, replyWasLost, replyWasLost, { ifMatch, signal }),
         );
         return { id: found, item: codec.parse(json), etag };
       } catch (error) {
         if (!isTodoError(error, "PreconditionFailedError") || error.mayBeStored || attempt >= attempts) throw error;
+        // Either the browser has sent this change twice, or somebody else has made the same one.
+        if (maySendTwice() && isStored(error, json)) doubt = error;
         await pause(backoffMs(attempt, 10, 500), signal);
       }
     }
@@ -159,16 +167,15 @@ export class TodoClient<Item = TodoItem> {
     return new LiveList(this.requester, options);
   }
 
-  async #updateOnce(id: string, json: string, replyWasLost: boolean, options: WriteOptions) {
+  async #updateOnce(id: string, json: string, replyWasLost: boolean, mayFindItself: boolean, options: WriteOptions) {
     try {
       return { etag: (await this.requester.write("PUT", id, options, json)).etag };
     } catch (error) {
-      // If the reply to an earlier attempt was lost, that attempt may have stored the item, so that `ifMatch` no longer
-      // matches. If the item on the server equals ours, the update has succeeded.
-      if (!(replyWasLost && isTodoError(error, "PreconditionFailedError"))) throw error;
-      const { currentText, currentEtag } = error;
-      if (currentText !== undefined && sameContent(currentText, json)) return { etag: currentEtag };
-      error.mayBeStored = true;
+      // An earlier attempt may have stored the item, so that `ifMatch` no longer matches. If the item on the server equals
+      // ours, the update has succeeded.
+      if (!isTodoError(error, "PreconditionFailedError")) throw error;
+      if (mayFindItself && isStored(error, json)) return { etag: error.currentEtag };
+      error.mayBeStored = replyWasLost;
       throw error;
     }
   }
@@ -176,4 +183,14 @@ export class TodoClient<Item = TodoItem> {
   #find(id: string, options: RequestOptions): Promise<Stored<Item> & { readonly json: string }> {
     return this.requester.retrying(options, () => this.requester.find(id, options));
   }
+}
+
+/** Whether the item on the server is the one that was sent. */
+function isStored({ currentText }: PreconditionFailedError, json: string): boolean {
+  return currentText !== undefined && sameContent(currentText, json);
+}
+
+/** Browsers, and Android under React Native, send a request again when a kept connection breaks, without telling us. */
+function maySendTwice(): boolean {
+  return isBrowser() || isReactNative();
 }

@@ -1,10 +1,10 @@
 // change(): what it sends, and when it gives up. The service is the real one, in this process.
 
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { isTodoError, TodoClient } from "../../src/client/index.ts";
 import type { Network } from "../page/network.ts";
 import { ids, item } from "../service.ts";
-import { closeAll, openService } from "./opened-service.ts";
+import { closeAll, openService, setGlobal } from "./opened-service.ts";
 
 afterEach(closeAll);
 
@@ -132,3 +132,36 @@ function losingPut(network: Network, then = async () => {}) {
     throw new TypeError("the answer was lost");
   };
 }
+
+describe("in a browser, which may send a request twice when a connection breaks", () => {
+  async function openTwice() {
+    const { network, ...opened } = await open();
+    setGlobal("document", {});
+    const fetch = async (url: string, init: RequestInit) => {
+      if (init.method === "PUT") await network.fetch(url, init);
+      return network.fetch(url, init);
+    };
+    return { ...opened, todo: new TodoClient<Counter>("http://localhost/", { fetch, retry: { delayMs: 1 } }) };
+  }
+
+  test("a change that finds itself stored has succeeded", async () => {
+    const { todo, puts } = await openTwice();
+    expect((await todo.change(ids.one, (counter) => ({ ...counter, Count: 7 }))).item.Count).toBe(7);
+    expect([puts(), (await todo.get(ids.one)).item.Count]).toEqual([2, 7]);
+  });
+
+  test("a change that would change its own result again is made once, and change() says that it may be stored", async () => {
+    const { todo, puts } = await openTwice();
+    const error: unknown = await todo.change(ids.one, increment).catch((reason: unknown) => reason);
+    expect(isTodoError(error, "PreconditionFailedError") && error.mayBeStored).toBe(true);
+    expect([puts(), (await todo.get(ids.one)).item.Count]).toEqual([2, 1]);
+  });
+
+  test("an update under a condition that finds what it wrote has succeeded", async () => {
+    const { todo } = await openTwice();
+    const { item: before, etag: ifMatch } = await todo.get(ids.one);
+    const { etag } = await todo.update({ ...before, Count: 7 }, { ifMatch });
+    expect(await todo.get(ids.one)).toMatchObject({ item: { Count: 7 }, etag });
+    await expect(todo.update({ ...before, Count: 8 }, { ifMatch })).rejects.toHaveProperty("mayBeStored", false);
+  });
+});

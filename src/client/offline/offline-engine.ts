@@ -9,6 +9,7 @@ import type { LiveListOptions } from "../live/live-list.ts";
 import { Publisher } from "../live/publisher.ts";
 import type { ListChange } from "../live/watch.ts";
 import type { Requester } from "../requester.ts";
+import { isBrowser, isReactNative } from "../runtime.ts";
 import { EditSender } from "./edit-sender.ts";
 import { KeptList, type OfflineStorage } from "./kept-list.ts";
 import { type Conflict, OfflineView, type Resolution } from "./offline-snapshot.ts";
@@ -276,8 +277,6 @@ export class OfflineEngine<Item> {
 
 /** The locks of the browser. Undefined outside a browser, where there is one context. Null in a page without locks. */
 function browserLocks(): Locks | null | undefined {
-  const isBrowser = "document" in globalThis || "WorkerGlobalScope" in globalThis;
-  const navigator: unknown = Reflect.get(globalThis, "navigator");
-  if (!isBrowser || typeof navigator !== "object" || navigator === null) return undefined;
-  return Reflect.get(navigator, "product") === "ReactNative" ? undefined : (Reflect.get(navigator, "locks") ?? null);
+  if (!isBrowser() || isReactNative()) return undefined;
+  return Reflect.get(Object(Reflect.get(globalThis, "navigator")), "locks") ?? null;
 }
