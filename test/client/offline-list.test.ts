@@ -737,6 +737,19 @@ describe("storage", () => {
     expect([names(ann), storage.values.size]).toEqual([[], 0]);
   });
 
+  test("forget() and discard() also drop an edit that was made just before, whether or not the list was ready", async () => {
+    const { network, storage, list } = await open();
+    network.state = "down";
+    for (const drop of ["forget", "discard"] as const)
+      for (const isReady of [false, true]) {
+        const made = list({ storage: isReady ? storage : slow(storage), name: `${drop} ${isReady}` });
+        if (isReady) await made.ready;
+        const id = ids.one;
+        await Promise.all([made.add({ ID: id, Name: "One" }), made.change(id, rename("Uno")), made[drop]()]);
+        expect([names(made), storage.values.size]).toEqual([[], 0]);
+      }
+  });
+
   test("a name is required if the credentials are a function, or there is a token", async () => {
     const { connect } = await open();
     for (const client of [connect({ credentials: () => undefined }), connect({ token: () => "x.y.z" })]) {

@@ -120,12 +120,17 @@ export class OfflineEngine<Item> {
       const { epoch } = this.#follower.mirror;
       return withEdit(outbox, { ...edit, id, epoch, number: this.#kept.nextNumber() }, seen);
     };
-    await this.commit(change, "room");
+    await this.#commit(change, "room");
   }
 
   /** Changes the outbox, and sends what can be sent. If the storage fails, throws and changes nothing. */
-  async commit(change: (outbox: Outbox) => Outbox, need: "room" | "kept" = "kept"): Promise<void> {
+  async commit(change: (outbox: Outbox) => Outbox): Promise<void> {
     await this.ready;
+    await this.#commit(change, "kept");
+  }
+
+  /** All calls wait for `ready` once, so that they take effect in the order in which they were made. */
+  async #commit(change: (outbox: Outbox) => Outbox, need: "room" | "kept"): Promise<void> {
     await this.#kept.commit(change, need);
     void this.#sender.send();
   }
