@@ -519,6 +519,32 @@ describe("storage", () => {
     expect(made.getSnapshot()).toMatchObject({ items: [], pending: [] });
   });
 
+  test("edits that fill the storage to its limit can still be sent", async () => {
+    const { service, network, storage, list } = await open();
+    for (const quota of [1_000, 3_000, 10_000]) {
+      const device: OfflineStorage = {
+        getItem: (key) => storage.getItem(key),
+        setItem(key, value) {
+          if (value.length > quota) throw new Error("the storage is full");
+          storage.setItem(key, value);
+        },
+        removeItem: (key) => storage.removeItem(key),
+      };
+      network.state = "down";
+      const made = list({ storage: device, name: String(quota) });
+      const ids: string[] = [];
+      const add = async () => ids.push(await made.add({ Name: "x" }));
+      while (await add().catch(() => false));
+      await made.close();
+      const after = list({ storage: device, name: String(quota) });
+      network.state = "up";
+      await after.sync();
+      await isSent(after);
+      const stored = await service.list();
+      expect([ids.length > 0, ids.filter((id) => !stored.includes(id))]).toEqual([true, []]);
+    }
+  });
+
   test("the status says what cannot be read; such an outbox is left alone until forget(), such a copy is replaced", async () => {
     const { storage, list } = await open();
     const first = list();

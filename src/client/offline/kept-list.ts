@@ -16,6 +16,8 @@ export interface OfflineStorage {
 
 /** How many bytes the edits of the user may take on the device, and so may the list. Android cannot read 2 MB back. */
 const usualBytesMax = 1_000_000;
+/** What is left free for notes about waiting edits, for each of them and for a problem: a full outbox can still be sent. */
+const spareBytes = { edit: 64, problem: 500 };
 /** How long nothing may change before the copy is kept. */
 const quietMs = 1_000;
 const format = 1;
@@ -242,7 +244,8 @@ export class KeptList {
 
   /** Throws if the outbox must fit and is too large, or if the storage refuses it. */
   async #writeOutbox(outbox: Outbox, mustFit = false): Promise<void> {
-    const text = JSON.stringify({ format, edits: outbox });
+    const spare = mustFit ? " ".repeat(spareBytes.edit * outbox.length + spareBytes.problem) : "";
+    const text = JSON.stringify({ format, edits: outbox }) + spare;
     if (mustFit && utf8Length(text) > this.#bytesMax)
       throw new RangeError(`The edits that wait would take more than ${this.#bytesMax} bytes on this device.`);
     if (outbox.length === 0) await this.#parts.storage?.removeItem(this.#keys.outbox);
