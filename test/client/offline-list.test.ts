@@ -707,6 +707,11 @@ describe("storage", () => {
     ]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect([names(made).length, names(made).at(-1)]).toEqual([101, "Last"]);
+    writes = 0;
+    const more = Array.from({ length: 64 }, (_, count) => made.add({ Name: `More ${count}` }));
+    await expect(made.change(known, rename("Gone already"))).rejects.toThrow(RangeError);
+    await Promise.all(more);
+    expect([names(made).length, writes < 16]).toEqual([165, true]);
   });
 
   test("if only writing fails, an edit that waits says so, a refused one rejects, and both go on when there is room", async () => {

@@ -111,19 +111,23 @@ export class KeptList {
   commit(change: Change["change"], need?: Change["need"]): Promise<void> {
     return new Promise((resolve, reject) => {
       const count = this.#waiting.push({ change, need, resolve, reject });
-      if (count === 1) void this.#exclusive(() => this.#commitAll());
+      if (count === 1) void this.#exclusive(() => this.#commitAll(this.#waiting.splice(0)));
     });
   }
 
-  async #commitAll(): Promise<void> {
-    const waiting = this.#waiting.splice(0);
+  /** Makes these changes with one write. If that fails, halves them, until those that fail are alone. */
+  async #commitAll(waiting: readonly Change[]): Promise<void> {
+    if (waiting.length < 2) {
+      for (const { change, need, resolve, reject } of waiting)
+        await this.#apply(change, need, (error) => this.#show(error)).then(resolve, reject);
+      return;
+    }
     const all = (outbox: Outbox) => waiting.reduce((before, { change }) => change(before), outbox);
     const need = waiting.some(({ need }) => need === "room") ? "room" : "kept";
-    const areDone = waiting.length > 1 && (await this.#apply(all, need, () => {}).then(isDone, isNotDone));
-    for (const { change, need, resolve, reject } of waiting)
-      if (areDone) resolve();
-      // One of them cannot be made or kept, so each is tried by itself.
-      else await this.#apply(change, need, (error) => this.#show(error)).then(resolve, reject);
+    const areDone = await this.#apply(all, need, () => {}).then(isDone, isNotDone);
+    const half = Math.ceil(waiting.length / 2);
+    if (areDone) for (const { resolve } of waiting) resolve();
+    else for (const part of [waiting.slice(0, half), waiting.slice(half)]) await this.#commitAll(part);
   }
 
   /** Throws if the change cannot be made or kept. Errors that concern more than its maker are shown. */
@@ -158,7 +162,7 @@ export class KeptList {
       // The token must not pass an event that has shown an edit to be stored, before the outbox on the device knows it,
       // too. So what waits comes first, then the copy is made, and then the outbox is written, in case an earlier attempt
       // to write it has failed.
-      while (this.#waiting.length > 0) await this.#commitAll();
+      while (this.#waiting.length > 0) await this.#commitAll(this.#waiting.splice(0));
       if (!this.isKept) return;
       const text = parseToken(mirror.token ?? "") && JSON.stringify({ format, ...mirror.copy });
       await this.#writeOutbox(this.outbox);
