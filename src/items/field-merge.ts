@@ -15,22 +15,29 @@ export interface FieldMerge {
 
 /** Merges two changed states of an item, `mine` and `theirs`. `base` is the state that both people started from. */
 export function mergeFields(base: string, mine: string, theirs: string): FieldMerge {
-  const items = [base, mine, theirs].map((json) => scanObject(json).toMap());
+  const theirObject = scanObject(theirs);
+  const items = [scanObject(base).toMap(), scanObject(mine).toMap(), theirObject.toMap()];
   // If an item has two names that differ only in letter case, they are two fields.
   const isLower = items.every((item) => new Set([...item.keys()].map((name) => name.toLowerCase())).size === item.size);
   const keyOf = (name: string) => (isLower ? name.toLowerCase() : name);
   const [old, my, their] = items.map((item) => new Map(Array.from(item, ([name, value]) => [keyOf(name), value])));
-  // The fields keep the order and the names that the other person's state has. Those that I have added come last.
   const [, mineFields = [], theirFields = []] = items;
   const names = new Map([...theirFields, ...mineFields, ...theirFields].map(([name]) => [keyOf(name), name]));
   const isMine = (key: string) => !isIdName(key) && my?.get(key) !== old?.get(key);
-  const fields = Array.from(names, ([key, name]) => {
-    const value = (isMine(key) ? my : their)?.get(key);
-    return value === undefined ? "" : `${JSON.stringify(name)}:${value}`;
-  });
   const unmet = [...names].filter(([key]) => isMine(key) && my?.get(key) !== their?.get(key));
+  // The fields keep the order, the names and the repetitions that the other person's state has. If a name repeats, its
+  // last value counts. Those that I have added come last.
+  const last = new Map(theirObject.members.map((member) => [keyOf(theirObject.name(member)), member]));
+  const kept = theirObject.members.flatMap((member) => {
+    const key = keyOf(theirObject.name(member));
+    if (isMine(key) && !my?.has(key)) return [];
+    const value = isMine(key) && last.get(key) === member ? my?.get(key) : theirObject.value(member);
+    return `${theirObject.nameLiteral(member)}:${value}`;
+  });
+  const added = unmet.filter(([key]) => my?.has(key) && !their?.has(key));
+  const fields = [...kept, ...added.map(([key, name]) => `${JSON.stringify(name)}:${my?.get(key)}`)];
   const conflicts = unmet.filter(([key]) => their?.get(key) !== old?.get(key)).map(([, name]) => name);
-  return { json: `{${fields.filter((field) => field !== "").join(",")}}`, conflicts, isDone: unmet.length === 0 };
+  return { json: `{${fields}}`, conflicts, isDone: unmet.length === 0 };
 }
 
 /** Whether two states of an item have the same fields with exactly the same values, in any order. */

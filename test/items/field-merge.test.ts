@@ -39,6 +39,14 @@ describe("merging the changes of two people", () => {
     expect([json, conflicts]).toEqual(['{"id":"1","name":"a","notes":"theirs","done":true}', []]);
   });
 
+  test("keeps names that repeat, and their escapes; of several, the last one is changed, as JSON.parse reads it", () => {
+    const exact = (value: string) => `{"a":1,"\\u0041b":true,"a":${value}}`;
+    const change = (mine: string) => mergeFields('{"a":2,"Ab":true}', mine, exact("2")).json;
+    expect(change('{"a":2,"Ab":true,"New":1}')).toBe(exact("2").replace("}", ',"New":1}'));
+    expect(change('{"a":3,"Ab":true}')).toBe(exact("3"));
+    expect(change('{"Ab":true}')).toBe('{"\\u0041b":true}');
+  });
+
   test("two names in one item that differ only in letter case are two fields", () => {
     expect(mergeFields('{"a":1,"A":2}', '{"a":3,"A":2}', '{"a":1,"A":4}').json).toBe('{"a":3,"A":4}');
     expect(mergeFields('{"a":1}', '{"a":1,"A":2}', '{"a":3}').json).toBe('{"a":3,"A":2}');
