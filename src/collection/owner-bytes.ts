@@ -1,8 +1,9 @@
-// How many bytes the lists of each owner have together, for the limit on them. They are summed at an owner's first write,
-// and then counted. If other processes have changed the lists since, they are summed again, but not all the time.
+// How many bytes the items of each owner have together, for the limit on them. They are summed at an owner's first
+// write, and then counted. If the store reports changes of the lists, which may be those of other processes, they are
+// summed again, but not all the time.
 
 import { type Engine, pagesOf, type Version } from "./engine.ts";
-import { itemBytes, type ListKey, listBytes, listKey, partsOf } from "./list-key.ts";
+import { itemBytes, type ListKey, listKey, partsOf } from "./list-key.ts";
 
 /**
  * The sums of this many owners are kept, those of the latest writes. It is more than how many writes may wait, so the
@@ -43,12 +44,12 @@ export class OwnerBytes {
     return (this.#summing.get(owner) ?? this.#sumSoon(owner)).done;
   }
 
-  /** By how many bytes the lists of this list's owner may still grow. */
+  /** By how many bytes the items of this list's owner may still grow. */
   roomOf(list: ListKey): number {
     return this.#max - (this.#sums.get(partsOf(list).owner)?.bytes ?? 0);
   }
 
-  /** Notes that a list has grown by this many bytes. */
+  /** Notes that the items of a list have grown by this many bytes. */
   note(list: ListKey, growth: number): void {
     const { owner } = partsOf(list);
     const sum = this.#sums.get(owner);
@@ -78,7 +79,6 @@ export class OwnerBytes {
   async #sum(owner: string, sum: Sum): Promise<void> {
     for (const name of (await this.#engine.names(owner)).names) {
       const list = listKey(name, owner);
-      sum.bytes += listBytes(list);
       const items = new Map<Version, number>();
       for await (const { rows } of pagesOf(list, this.#engine.load))
         for (const { position, json } of rows) items.set(position, itemBytes(json));

@@ -297,7 +297,7 @@ export class TodoStore implements ListHost, FollowedStore {
   #show({ decidedOn, lists, state }: WritePlan): boolean {
     if (decidedOn.epoch !== this.#state.epoch) return false;
     if (lists.length > 0) this.#take({ state, lists });
-    for (const { list, ownerGrowth } of lists) this.#ownerBytes.note(list, ownerGrowth);
+    for (const { list, itemBytes } of lists) this.#ownerBytes.note(list, itemBytes);
     this.#names.note(lists, decidedOn, state);
     this.lists.tidySoon();
     return true;

@@ -52,8 +52,8 @@ export interface AddressedWrite {
 export interface WritePlan extends Plan {
   /** The state that the decisions are based on. */
   readonly decidedOn: StoreState;
-  /** `ownerGrowth` is how much more room its owner takes. A list without items keeps its row, but its owner does not pay. */
-  readonly lists: readonly (PlannedList & { readonly ownerGrowth: number })[];
+  /** `itemBytes` is by how many bytes the items of the list grow. Its owner pays for nothing else. */
+  readonly lists: readonly (PlannedList & { readonly itemBytes: number })[];
   /** One outcome for each write, in order. */
   readonly outcomes: readonly DecidedOutcome[];
 }
@@ -82,7 +82,7 @@ export function bytesLeft({ byteCount }: StoreState, bytesMax: number): number {
   return bytesMax - byteCount - 1;
 }
 
-/** By how many bytes the store may still grow, and what the owner of a list has in it. */
+/** By how many bytes the store may still grow, and the items of a list's owner. */
 export interface Room {
   readonly inStore: number;
   ofOwner(list: ListKey): number;
@@ -133,7 +133,9 @@ class ListPlan {
   readonly changes = new Map<Version, PlannedChange>();
   #version: Version;
   itemGrowth = 0;
-  /** By how many bytes the store grows, with a comma for each item. */
+  /** By how many bytes its items grow, with a comma for each. */
+  itemBytes = 0;
+  /** By how many bytes the store grows. */
   byteGrowth = 0;
 
   constructor(target: WriteTarget, inStore: BytesLeft, ofOwner: BytesLeft) {
@@ -156,12 +158,17 @@ class ListPlan {
       return { kind: "condition-failed", current: { version: current.version, json: current.json() }, epoch };
     }
     const json = write.kind === "delete" ? null : write.item.json;
-    const growth = this.#rowBytes + itemBytes(json) - (current?.size ?? 0);
+    const growth = itemBytes(json) - (current?.size ?? 0);
+    const rowBytes = this.#rowBytes;
     // An item may always become smaller, even if the store is already over its size limit.
-    if (growth > Math.max(0, this.#inStore.left) || growth > Math.max(0, this.#ofOwner.left))
-      return { kind: this.#ofOwner.left < this.#inStore.left ? "owner-full" : "store-full", epoch };
+    if (growth > Math.max(0, this.#ofOwner.left)) return { kind: "owner-full", epoch };
+    if (rowBytes + growth > Math.max(0, this.#inStore.left)) return { kind: "store-full", epoch };
     const version = this.#version + 1;
-    this.#take({ version, position: current?.position ?? version, id, json, replaces: current?.replaces }, growth);
+    this.#take({ version, position: current?.position ?? version, id, json, replaces: current?.replaces });
+    this.itemBytes += growth;
+    this.byteGrowth += rowBytes + growth;
+    this.#ofOwner.left -= growth;
+    this.#inStore.left -= rowBytes + growth;
     if (write.kind !== "update") this.itemGrowth += write.kind === "create" ? 1 : -1;
     return { kind: "done", version, kept: true, epoch };
   }
@@ -187,27 +194,22 @@ class ListPlan {
     return { position, version, replaces: version, size: byteLength + 1, json: () => list.json(listed) };
   }
 
-  #take(change: PlannedChange, growth: number): void {
+  #take(change: PlannedChange): void {
     this.#version = change.version;
     this.#latestById.set(change.id, change);
     // Delete the item's earlier change first. Then the new one goes to the end, and the map stays in order of version.
     this.changes.delete(change.position);
     this.changes.set(change.position, change);
-    this.byteGrowth += growth;
-    this.#inStore.left -= growth;
-    this.#ofOwner.left -= growth;
   }
 
   planned(): WritePlan["lists"][number] {
-    const { list, key, isStored } = this.#target;
-    const hadItems = list.count > 0;
+    const { list, key } = this.#target;
     const hasItems = list.count + this.itemGrowth > 0;
-    const rowGrowth = (Number(hasItems) - Number(hadItems)) * listBytes(key);
     return {
-      ownerGrowth: this.byteGrowth - (isStored ? 0 : listBytes(key)) + rowGrowth,
       list: key,
       changes: [...this.changes.values()],
-      hasItems: hasItems === hadItems ? undefined : hasItems,
+      hasItems: hasItems === list.count > 0 ? undefined : hasItems,
+      itemBytes: this.itemBytes,
     };
   }
 }

@@ -251,10 +251,17 @@ describe("a batch of writes to several lists", () => {
     const room = { ...roomIn(state(), unlimited), ofOwner: () => item(ids.one).length + 1 };
     const { outcomes, lists } = planWrites(writes, state(), room);
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "owner-full", "done"]);
-    const size = item(ids.one).length + 1 + listBytes(first.key);
-    expect(lists.map(({ ownerGrowth }) => ownerGrowth)).toEqual([size, size]);
-    expect(planWrites(writes.slice(0, 1), state(), roomIn(state(), 5, 4)).outcomes).toMatchObject([
-      { kind: "store-full" },
-    ]);
+    const size = item(ids.one).length + 1;
+    expect(lists.map(({ itemBytes }) => itemBytes)).toEqual([size, size]);
+  });
+
+  test("are refused because of the limit that they reach", () => {
+    const target = targetOf(new ItemList("as-sent"), "one\nann", false);
+    const size = item(ids.one).length + 1;
+    const kind = (inStore: number, ofOwner: number) =>
+      planWrites([{ target, write: create(ids.one) }], state(), { inStore, ofOwner: () => ofOwner }).outcomes[0]?.kind;
+    expect(kind(size + listBytes(target.key), size)).toBe("done");
+    expect(kind(size + listBytes(target.key), size - 1)).toBe("owner-full");
+    expect(kind(size + listBytes(target.key) - 1, size)).toBe("store-full");
   });
 });
