@@ -16,19 +16,22 @@ const staleMsMax = 1_000;
 interface Sum {
   bytes: number;
   readonly summedAtMs: number;
-  /** True if another process has changed the lists since they were summed, or anybody while they were. */
+  /** True if another process may have changed the lists since they were summed, or anybody while they were. */
   isStale: boolean;
 }
 
 export class OwnerBytes {
   readonly #engine: Pick<Engine, "names" | "load">;
   readonly #max: number;
+  readonly #writtenTo: () => ReadonlySet<ListKey>;
   readonly #sums = new Map<string, Sum>();
   readonly #summing = new Map<string, { readonly sum: Sum; readonly done: Promise<void> }>();
 
-  constructor(engine: Pick<Engine, "names" | "load">, max: number | undefined) {
+  /** `writtenTo` has the lists to which a write waits, or is being committed. */
+  constructor(engine: Pick<Engine, "names" | "load">, max: number | undefined, writtenTo: () => ReadonlySet<ListKey>) {
     this.#engine = engine;
     this.#max = max ?? Number.POSITIVE_INFINITY;
+    this.#writtenTo = writtenTo;
   }
 
   /** Call this before each write, and await the result, if there is one. */
@@ -67,6 +70,7 @@ export class OwnerBytes {
   /** Call this if the store has another history now. */
   forget(): void {
     this.#sums.clear();
+    for (const { sum } of this.#summing.values()) sum.isStale = true;
   }
 
   #sumSoon(owner: string) {
@@ -84,6 +88,8 @@ export class OwnerBytes {
         for (const { position, json } of rows) items.set(position, itemBytes(json));
       for (const bytes of items.values()) sum.bytes += bytes;
     }
+    // The sum may have what a commit under way stores, which is noted later once more.
+    if ([...this.#writtenTo()].some((list) => partsOf(list).owner === owner)) sum.isStale = true;
     this.#keep(owner, sum);
   }
 

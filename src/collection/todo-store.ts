@@ -77,7 +77,8 @@ export class TodoStore implements ListHost, FollowedStore {
     this.readOnly = options.readOnly ?? false;
     this.limits = limits;
     this.#bytesMax = options.storeBytesMax ?? Number.POSITIVE_INFINITY;
-    this.lists = new ListsInMemory(options.listMemoryMax, () => this.#queue.targets);
+    const writtenTo = () => this.#queue.targets;
+    this.lists = new ListsInMemory(options.listMemoryMax, writtenTo);
     this.#fieldNames = fieldNames;
     this.#onStoreError = onStoreError;
     this.#engine = engine;
@@ -85,7 +86,7 @@ export class TodoStore implements ListHost, FollowedStore {
     this.#freshness = new Freshness(engine, this, { onStoreError, onStoreBack });
     const names = (owner: string) => this.#freshness.reporting(() => engine.names(owner));
     this.#names = new NamesInUse(names);
-    this.#ownerBytes = new OwnerBytes({ names, load: this.load }, options.userBytesMax);
+    this.#ownerBytes = new OwnerBytes({ names, load: this.load }, options.userBytesMax, writtenTo);
     this.#queue = new WriteQueue({
       max: writeQueueMax,
       limits,

@@ -46,7 +46,7 @@ export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   return header === undefined || matchesStrongly(header, tag);
 }
 
-/** Throws unless a document with this tag may be sent: its `If-Match` is empty, or names another state. */
+/** Throws a `Problem` if `If-Match` asks for another state than that of the document with this tag, or is empty. */
 export function checkState(headers: HeaderFields, tag: string): void {
   checkIfMatch(headers);
   if (ifMatchHolds(headers, tag)) return;

@@ -6,7 +6,7 @@ import type { ListKey } from "../../src/collection/list-key.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
 export class RemoteEngine implements Engine {
-  readonly store = new MemoryEngine();
+  store = new MemoryEngine();
   hasNewsResult: false | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;

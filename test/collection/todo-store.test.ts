@@ -340,6 +340,25 @@ describe("a store that was replaced", () => {
     const { store } = await replaced({ userBytesMax: item(ids.one).length + 1 });
     expect(store.room.ofOwner(list)).toBeGreaterThan(0);
   });
+
+  test("does so a second later, if the user's items were being summed", async () => {
+    const list = listKey("", "ann");
+    const engine = new RemoteEngine();
+    await (await TodoStore.open(engine)).list(list).write(create(ids.one));
+    const store = await TodoStore.open(engine, { userBytesMax: item(ids.one).length + 1 });
+    await store.list(list).refresh();
+    const gate = Promise.withResolvers<void>();
+    engine.arrival = gate.promise;
+    const writing = store.list(list).write(create(ids.two));
+    await turns(3);
+    engine.store = new MemoryEngine();
+    engine.arrival = undefined;
+    store.restart(await engine.state());
+    gate.resolve();
+    expect((await writing).kind).toBe("owner-full");
+    await Bun.sleep(1_100);
+    expect((await store.list(list).write(create(ids.two))).kind).toBe("done");
+  });
 });
 
 test("a user pays only for items, before a restart and after it", async () => {
@@ -385,6 +404,33 @@ test("what others change while a user's lists are summed counts after a second, 
   expect((await writing).kind).toBe("owner-full");
   await Bun.sleep(1_100);
   expect((await mine.list(list).write(create(ids.two))).kind).toBe("done");
+});
+
+test("what a user's sum has already counts once, if the answer to its commit comes late", async () => {
+  const list = listKey("", "ann");
+  const engine = new RemoteEngine();
+  const mine = await TodoStore.open(engine, { userBytesMax: 2 * (item(ids.one).length + 1) });
+  const others = await TodoStore.open(Object.assign(new RemoteEngine(), { store: engine.store }));
+  await mine.list(list).write(create(ids.one));
+  const gate = Promise.withResolvers<void>();
+  engine.commit = async (batch) => {
+    const isStored = await engine.store.commit(batch);
+    await gate.promise;
+    return isStored;
+  };
+  const writing = mine.list(list).write(create(ids.two));
+  await turns(3);
+  await others.list(listKey("work", "ann")).write(create(ids.one));
+  await others.list(listKey("work", "ann")).write(remove(ids.one));
+  engine.hasNewsResult = Promise.resolve(true);
+  await mine.refresh();
+  await Bun.sleep(1_100);
+  const next = mine.list(list).write(remove(ids.one));
+  await turns(3);
+  gate.resolve();
+  expect([(await writing).kind, (await next).kind]).toEqual(["done", "done"]);
+  await Bun.sleep(1_100);
+  expect((await mine.list(list).write(create(ids.one))).kind).toBe("done");
 });
 
 describe("every item of every list can be read", () => {
