@@ -23,20 +23,28 @@ export class UsersFileError extends Error {
   }
 }
 
-const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$/;
+// The last characters of salt and hash stand for fewer bits than the others. The runtime takes only these.
+const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 const argon2id =
-  /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
+  /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{22,})$/;
 
 /**
- * True for a bcrypt or argon2id hash whose parameters make it neither too cheap nor too expensive to compute. An
- * argon2id hash must use at least 4 MiB of memory, and may use at most 1 GiB. Its text has this number in KiB.
+ * True for a bcrypt or argon2id hash that is whole, and whose parameters make it neither too cheap nor too expensive to
+ * compute. An argon2id hash must use at least 4 MiB of memory, and may use at most 1 GiB. Its text has this number in
+ * KiB.
  */
 function isUsableHash(hash: string): boolean {
   const [, cost] = bcrypt.exec(hash) ?? [];
   if (cost !== undefined) return Number(cost) >= 4 && Number(cost) <= 18;
-  const [, memoryKiB, rounds, lanes] = argon2id.exec(hash)?.map(Number) ?? [];
-  if (memoryKiB === undefined || rounds === undefined || lanes === undefined) return false;
-  return memoryKiB >= 4_096 && memoryKiB <= 1_048_576 && rounds >= 1 && lanes >= 1 && lanes <= 64;
+  const [, ...parts] = argon2id.exec(hash) ?? [];
+  const [memoryKiB = 0, rounds = 0, lanes = 0] = parts.slice(0, 3).map(Number);
+  const isAffordable = memoryKiB >= 4_096 && memoryKiB <= 1_048_576 && rounds >= 1 && lanes >= 1 && lanes <= 64;
+  return isAffordable && parts.slice(3).every(isBase64);
+}
+
+/** True for base64 without padding from which no character is missing. */
+function isBase64(text: string): boolean {
+  return Buffer.from(text, "base64").toString("base64").replaceAll("=", "") === text;
 }
 
 export function parseUsers(text: string, path: string): Users {

@@ -44,6 +44,12 @@ describe("the users file", () => {
     "SHA-512 crypt": "bob:$6$saltsalt$abcdefghijklmnop",
     argon2i: argon.replace("argon2id", "argon2i").replace(/^/, "bob:"),
     "a cut-off hash": `bob:${bcrypt.slice(0, -1)}`,
+    "an argon2id hash of which a character is missing": `bob:${argon.slice(0, -1)}`,
+    "an argon2id hash with characters too many": `bob:${argon}AA`,
+    "an argon2id hash whose salt has lost a character": `bob:${argon.replace("$4Rr", "$4r")}`,
+    "an argon2id hash with bits after its end": `bob:${argon.slice(0, -1)}V`,
+    "a bcrypt hash with bits after its end": `bob:${bcrypt.slice(0, -1)}L`,
+    "a bcrypt hash with bits after its salt": `bob:${bcrypt.replace("YZSeB", "YZSfB")}`,
     "no password": "bob:",
   })) {
     test(`a users file with ${kind} is refused, and the error names the line`, () => {

@@ -144,11 +144,12 @@ const worstCases: Readonly<Record<string, readonly Attack[]>> = {
   "/^\\s|[^\\n\\x20-\\x7e]| \\n/": [["a", " ", ""]],
   "/\\n$/": [["", "\n", "a"]],
   // Most of the following expressions read what the operator or a user gives: files, settings, arguments, pasted text.
-  "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{53}$/": [["$2b$10$", "a", ""]],
-  "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$[A-Za-z0-9+/]{11,}\\$[A-Za-z0-9+/]{22,}$/": [
-    ["$argon2id$v=19$m=1,t=1,p=1$", "a", ""],
-    ["$argon2id$v=19$m=1,t=1,p=1$aaaaaaaaaaa$", "a", "!"],
-  ],
+  "/^\\$2[aby]\\$([0-9]{2})\\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/": [["$2b$10$", "e", ""]],
+  "/^\\$argon2id\\$v=19\\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\\$([A-Za-z0-9+/]{11,})\\$([A-Za-z0-9+/]{22,})$/":
+    [
+      ["$argon2id$v=19$m=1,t=1,p=1$", "a", ""],
+      ["$argon2id$v=19$m=1,t=1,p=1$aaaaaaaaaaa$", "a", "!"],
+    ],
   "/\\r?\\n/": [["", "\r", ""]],
   "/^\\[(.*)\\]$/": [["[", "]", "a"]],
   "/^[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?(\\.[0-9a-z_]([0-9a-z_-]*[0-9a-z_])?)*$/i": [
