@@ -28,10 +28,12 @@ export const command = defineClientCommand(
 );
 
 function rowsOf(item: string): [name: string, text: string][] {
-  return [...scanObject(item).toMap()].map(([name, value]) => {
-    const text = stringOf(value);
-    // A text that is also a JSON value keeps its quotes: without them, the text "true" would look like the value true.
-    const lines = (text === undefined || isJson(text) ? indented(value) : text).split("\n");
-    return [printable(name), lines.map(printable).join("\n")];
-  });
+  return scanObject(item)
+    .entries()
+    .map(([name, value]) => {
+      const text = stringOf(value);
+      // A text that is also a JSON value keeps its quotes: without them, the text "true" would look like the value true.
+      const lines = (text === undefined || isJson(text) ? indented(value) : text).split("\n");
+      return [printable(name), lines.map(printable).join("\n")];
+    });
 }

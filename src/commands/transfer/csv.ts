@@ -6,6 +6,7 @@ import Papa from "papaparse";
 import { scanObject } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
 import { isIdName } from "../../items/todo-item.ts";
+import { CommandError } from "../command-line/errors.ts";
 import { isJson } from "../items/fields.ts";
 
 /** There is a mistake in the CSV text. The message says what is wrong, and in which row. */
@@ -19,7 +20,13 @@ export async function* writeCsv(items: AsyncIterable<string>): AsyncGenerator<st
   const names = new Set<string>();
   for await (const json of items) {
     all.push(json);
-    for (const name of scanObject(json).toMap().keys()) names.add(name);
+    const object = scanObject(json);
+    const values = object.toMap();
+    if (values.size < object.members.length)
+      throw new CommandError(
+        `item ${all.length} has two fields with the same name, which CSV cannot hold. Use --format json.`,
+      );
+    for (const name of values.keys()) names.add(name);
   }
   const columns = [...names].sort((one, other) => Number(isIdName(other)) - Number(isIdName(one)));
   yield csvLine(columns.map((name) => cellOf(JSON.stringify(name))));
@@ -35,12 +42,12 @@ function csvLine(cells: readonly string[]): string {
 
 /**
  * A string keeps its JSON quotes if it would otherwise be read as another value or as no value, if `JSON.stringify`
- * would escape it in another way, or if a spreadsheet would take it for a formula.
+ * would escape it in another way or has to escape it, or if a spreadsheet would take it for a formula.
  */
 function cellOf(json: string | undefined): string {
   const text = stringOf(json);
   if (json === undefined || text === undefined) return json ?? "";
-  const mayBeUnquoted = text.trim() !== "" && JSON.stringify(text) === json && !isLiteral(text);
+  const mayBeUnquoted = text.trim() !== "" && JSON.stringify(text) === json && text.isWellFormed() && !isLiteral(text);
   return mayBeUnquoted && !/^[=+\-@\t\r]/.test(text) ? text : json;
 }
 

@@ -16,7 +16,8 @@ export class ItemHash {
 
   /** In a store with several lists, an item also counts for the list that it is in. */
   add(json: string, list: ListKey = rootList): void {
-    const fields = [...scanObject(json).toMap()].sort(([one], [other]) => (one < other ? -1 : 1));
+    const fields = scanObject(json).entries();
+    fields.sort(([one], [other]) => Number(one > other) - Number(one < other));
     const text = `${list}{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
     this.#sum = (this.#sum + BigInt(`0x${Bun.SHA256.hash(text, "hex")}`)) % modulus;
     this.#count++;
