@@ -240,7 +240,10 @@ test("a token comes from the environment only", async () => {
     const run = (token: string) =>
       runHere(["lists"], { environment: { TODOITEMS_SERVER: service.origin, TODOITEMS_TOKEN: token } });
     expect(await run(await provider.sign("ann"))).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(await run(`${await provider.sign("ann")}\n`)).toMatchObject({ exitCode: 0 });
     expect(await run("x.y.z")).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("TODOITEMS_TOKEN") });
+    for (const token of ["x.y\n.z", "x.y .z", "x.ý.z"])
+      expect(await run(token)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("TODOITEMS_TOKEN") });
   } finally {
     await service.stop("SIGKILL");
     await provider.stop();

@@ -38,7 +38,9 @@ export async function connect(args: Arguments, environment: Environment): Promis
   const username = args.setting("user");
   const credentials =
     username === undefined ? undefined : await credentialsOf(username, args.setting("password-file"), environment);
-  const token = environment["TODOITEMS_TOKEN"];
+  const token = environment["TODOITEMS_TOKEN"]?.trim();
+  if (token && !/^[\x21-\x7e]+$/.test(token))
+    throw new UsageError("TODOITEMS_TOKEN is not a token: it has a space, a line break, or a character beyond ASCII.");
   const signIn = token && !credentials ? { token: () => token } : { credentials };
   if ((token || credentials) && server.protocol === "http:" && !isOnThisMachine(server))
     remark(
