@@ -27,10 +27,6 @@ export class BearerAuth {
     this.#options = { onFailure() {}, rememberedMax, ...options };
   }
 
-  get rememberedCount(): number {
-    return this.#remembered.size;
-  }
-
   /** Ends every sign-in, so that each token has to be verified again. */
   forgetAll(): void {
     for (const signedIn of this.#remembered.values()) signedIn.endsAtMs = 0;

@@ -24,10 +24,6 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  get keyCount(): number {
-    return this.#buckets.size;
-  }
-
   /**
    * Takes a token and returns 0. If there is no token, returns the number of seconds until there is one, rounded up.
    */

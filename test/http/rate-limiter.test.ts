@@ -32,7 +32,6 @@ test("the number of keys is limited, and the least recently used key is forgotte
   for (let count = 0; count < 9_998; count++) limiter.take(`${count}`);
   limiter.take("first");
   limiter.take("one more");
-  expect(limiter.keyCount).toBe(10_000);
   expect(limiter.take("first")).toBeGreaterThan(0);
   expect(limiter.take("second")).toBe(0);
 });
