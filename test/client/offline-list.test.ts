@@ -714,6 +714,26 @@ describe("storage", () => {
     expect([names(made).length, writes < 16]).toEqual([165, true]);
   });
 
+  test("an edit whose event comes before its response is not written off twice", async () => {
+    const { network, storage, list } = await open();
+    const made = list();
+    await follow(made);
+    network.state = "down";
+    network.breakFeeds();
+    await untilKind(made, "lost");
+    await Promise.all(Array.from({ length: 50 }, (_, count) => made.add({ Name: `Item ${count}` })));
+    let writes = 0;
+    const keep = storage.setItem.bind(storage);
+    storage.setItem = (key, value) => {
+      if (key.endsWith("outbox")) writes++;
+      keep(key, value);
+    };
+    network.state = "up";
+    await made.sync();
+    // One before each request, one after it, and one now and then for the copy of the list.
+    expect(writes).toBeLessThan(105);
+  });
+
   test("if only writing fails, an edit that waits says so, a refused one rejects, and both go on when there is room", async () => {
     const { network, storage, list } = await open();
     const made = list();

@@ -43,7 +43,8 @@ export type Outbox = readonly Edit[];
 
 /** Replaces an edit, or drops it if there is nothing in its place. */
 export function replaced(outbox: Outbox, { number }: Edit, next: Edit | undefined): Outbox {
-  return outbox.flatMap((edit) => (edit.number === number ? (next ?? []) : edit));
+  const isThere = outbox.some((edit) => edit.number === number);
+  return isThere ? outbox.flatMap((edit) => (edit.number === number ? (next ?? []) : edit)) : outbox;
 }
 
 /** What the user does to an item, and what the user saw. */
