@@ -25,6 +25,12 @@ export interface Deployment {
   readonly ours: boolean;
 }
 
+/** The part of IndexedDB that a claim uses to be in the way. */
+interface Databases {
+  open(name: string, version: number): { result: { close(): void }; onsuccess: () => void };
+  deleteDatabase(name: string): { onsuccess: () => void };
+}
+
 interface Claim<Subject> {
   readonly title: string;
   readonly run: (subject: Subject) => Promise<void>;
@@ -160,6 +166,31 @@ export const deploymentClaims: readonly Claim<Deployment>[] = [
       for (const entry of [{ id }, ...shown]) await refused(client(deployment).get(entry.id), 404);
       await third.forget();
       await third.close();
+    },
+  },
+  {
+    title: "a database that could not be opened is opened again at the next attempt",
+    async run() {
+      if (!("indexedDB" in globalThis)) return;
+      const { indexedDB } = globalThis as unknown as { indexedDB: Databases };
+      const name = randomDigits(12);
+      await new Promise<void>((resolve) => {
+        const request = indexedDB.open(name, 2);
+        request.onsuccess = () => {
+          request.result.close();
+          resolve();
+        };
+      });
+      const storage = indexedDbStorage(name);
+      ok(
+        (await failureOf(Promise.resolve(storage.getItem("key")))).includes("version"),
+        "the first attempt did not fail",
+      );
+      await new Promise<void>((resolve) => {
+        indexedDB.deleteDatabase(name).onsuccess = () => resolve();
+      });
+      await storage.setItem("key", "value");
+      same(await storage.getItem("key"), "value");
     },
   },
   {

@@ -30,7 +30,10 @@ const storeName = "values";
 export function indexedDbStorage(databaseName = "todoitems"): OfflineStorage {
   let opening: Promise<Database> | undefined;
   const run = async (method: keyof ObjectStore, ...values: readonly string[]) => {
-    opening ??= openDatabase(databaseName);
+    opening ??= openDatabase(databaseName).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
     const transaction = (await opening).transaction(storeName, "readwrite", { durability: "strict" });
     return new Promise<unknown>((resolve, reject) => {
       const request = transaction.objectStore(storeName)[method](...values);
