@@ -20,9 +20,11 @@ export interface Notice {
   readonly id?: string;
   /** The items that this message says are deleted. */
   readonly removed?: readonly ShownItem[];
+  /** Something would be lost with this message: it stays until the user closes it, and the page asks before it is left. */
+  readonly isUnfinished?: boolean;
 }
 
-/** Replaces the message that is shown, if there is one. */
+/** Replaces the message that is shown, if there is one. Those about something unfinished stay beside it. */
 export type Notify = (next: (shown: Notice | undefined) => Notice | undefined) => void;
 
 export class ItemActions {
@@ -41,8 +43,9 @@ export class ItemActions {
   /** Returns the ID of the last new item. Undefined if it could not be added. */
   async add(entries: readonly NewEntry[]): Promise<string | undefined> {
     const like = this.#list.getSnapshot().items.at(-1)?.item;
-    const ids = await this.#all(entries, (entry) => this.#list.add(newItem(entry, like, this.#fieldNames)));
-    return ids.at(-1)?.result;
+    const one = (entry: NewEntry) => this.#list.add(newItem(entry, like, this.#fieldNames));
+    const added = await this.#all(entries, "Added", one, (rest) => void this.add(rest));
+    return [...added.values()].at(-1);
   }
 
   async setDone({ id, view }: ShownItem, done: boolean): Promise<void> {
@@ -70,7 +73,8 @@ export class ItemActions {
   }
 
   async remove(...items: readonly ShownItem[]): Promise<void> {
-    const removed = (await this.#all(items, ({ id }) => this.#list.remove(id))).map(({ of }) => of);
+    const again = (rest: readonly ShownItem[]) => void this.remove(...rest);
+    const removed = [...(await this.#all(items, "Deleted", ({ id }) => this.#list.remove(id), again)).keys()];
     // Undo brings back everything that was deleted since the message appeared.
     if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
   }
@@ -87,38 +91,57 @@ export class ItemActions {
   /** Takes back what the user has done last, once, also if its message is gone. Of other edits, nothing is taken back. */
   readonly undo = (): void => this.#takeBack?.();
 
-  /** Shows a message if an action fails. Returns whether it succeeded. */
-  async attempt(action: () => Promise<unknown>): Promise<boolean> {
+  /** If the action fails, shows a message, of which `more` is a part. Returns whether it succeeded. */
+  async attempt(action: () => Promise<unknown>, more?: (problem: string) => Partial<Notice>): Promise<boolean> {
     this.#takeBack = undefined;
     try {
       await action();
       return true;
     } catch (error) {
-      this.#notify(() => ({ kind: "problem", text: problemText(error) }));
+      const text = problemText(error);
+      this.#notify(() => ({ kind: "problem", text, ...more?.(text) }));
       return false;
     }
   }
 
-  /** Does this for all of them at once, because the list then keeps all edits with one write. Returns those that succeeded. */
+  /**
+   * Does this for all of them at once, because the list then keeps all edits with one write. Returns those that
+   * succeeded. The message about the others says how many `did`, and offers to do the rest `again`.
+   */
   async #all<Of, Result>(
     those: readonly Of[],
+    did: string,
     action: (one: Of) => Promise<Result>,
-  ): Promise<{ readonly of: Of; readonly result: Result }[]> {
-    const done: { readonly of: Of; readonly result: Result }[] = [];
-    const attempts = those.map(async (of) => done.push({ of, result: await action(of) }));
-    await this.attempt(async () => {
-      const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === "rejected");
-      if (failed?.status === "rejected") throw failed.reason;
-    });
+    again: (rest: readonly Of[]) => void,
+  ): Promise<ReadonlyMap<Of, Result>> {
+    const done = new Map<Of, Result>();
+    await this.attempt(
+      async () => {
+        const attempts = those.map(async (of) => done.set(of, await action(of)));
+        const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === "rejected");
+        if (failed?.status === "rejected") throw failed.reason;
+      },
+      (problem) => {
+        const rest = those.filter((one) => !done.has(one));
+        const [part, all] = [done.size, those.length].map((count) => count.toLocaleString("en"));
+        const text = all === "1" ? problem : `${did} ${part} of ${all}. ${problem}`;
+        return { text, action: { label: "Try again", run: () => again(rest) }, isUnfinished: true };
+      },
+    );
     return done;
+  }
+
+  async #bringBack(items: readonly ShownItem[]): Promise<void> {
+    const again = (rest: readonly ShownItem[]) => void this.#bringBack(rest);
+    await this.#all(items, "Brought back", ({ json }) => this.#list.add(json), again);
   }
 
   #removal(removed: readonly ShownItem[]): Notice {
     const [first] = removed;
     const what =
       first && removed.length === 1 ? quoted(first.view.name) : `${removed.length.toLocaleString("en")} items`;
-    const run = () => void this.#all(removed, ({ json }) => this.#list.add(json));
-    return { kind: "done", text: `Deleted ${what}`, action: this.#undoing(run), removed };
+    const undo = this.#undoing(() => void this.#bringBack(removed));
+    return { kind: "done", text: `Deleted ${what}`, action: undo, removed };
   }
 
   #undoing(takeBack: () => void): Action {

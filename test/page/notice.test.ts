@@ -85,3 +85,45 @@ test("the message comes before the list in the order of Tab, and at 400 % it cov
   await page.view.press("Enter");
   await pages.untilStored((items) => items.length === 50);
 });
+
+/** In the page: the device refuses every edit with this text, until the page has `refused` no more. */
+const refuse = (text: string) => `void (() => {
+  const { put } = IDBObjectStore.prototype;
+  globalThis.refused = ${JSON.stringify(text)};
+  IDBObjectStore.prototype.put = function (value, key) {
+    if (globalThis.refused && value.includes(globalThis.refused)) throw new DOMException("Full.", "QuotaExceededError");
+    return put.call(this, value, key);
+  };
+})()`;
+
+test("what Undo could not bring back stays with its message, is asked about, and can be tried again", async () => {
+  await pages.start();
+  const names = ["One", "Two", "Three"];
+  await pages.create(
+    ...names.map((name, index) => named(numbered(index), name, '"Done":true')),
+    named(ids.one, "Open"),
+  );
+  const page = await pages.openPage();
+  await page.clickButton("Delete 3 completed");
+  await page.untilNames("Open");
+  await pages.untilStored((items) => items.length === 1);
+  await page.block("*/api/*", "*/changes*");
+  await page.add("Waits");
+  await page.untilText("1 edit waiting for the service");
+  await page.evaluate(refuse("Two"));
+  await page.clickButton("Undo");
+  await page.untilText("Brought back 2 of 3. This device cannot keep more. Full.");
+  await page.untilNames("Open", "Waits", "One", "Three");
+  expect(await page.mayLeave()).toBe(false);
+  await page.clickItem("Open", "tick");
+  await page.untilText("“Open” is done");
+  await page.clickButton("Try again");
+  await page.until("document.body.innerText.includes('Full.') && !document.body.innerText.includes('2 of 3')");
+  await page.evaluate("void (globalThis.refused = undefined)");
+  await page.clickButton("Try again");
+  await page.until("document.querySelectorAll('li.row').length === 5");
+  expect(await page.mayLeave()).toBe(true);
+  await page.block();
+  await page.click('[data-control="line-try-now"]');
+  await pages.untilStored((items) => items.some(({ Name, Done }) => Name === "Two" && Done === true));
+});

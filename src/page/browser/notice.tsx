@@ -8,16 +8,16 @@ import { Icon } from "./icons.tsx";
 const shownMs = { done: 10_000, problem: 20_000 };
 
 export function NoticeView({ notice, onClose }: { notice: Notice; onClose: () => void }) {
-  const { kind, text, action } = notice;
+  const { kind, text, action, isUnfinished = false } = notice;
   const message = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!message.current?.matches(":hover, :focus-within")) onClose();
+      if (!isUnfinished && !message.current?.matches(":hover, :focus-within")) onClose();
     }, shownMs[kind]);
     return () => clearInterval(timer);
   }, [notice]);
   return (
-    <div class="notice" data-kind={kind} ref={message}>
+    <div class="notice" data-kind={kind} data-draft={isUnfinished} ref={message}>
       <span class="spring">{text}</span>
       {action && (
         <button

@@ -2,7 +2,7 @@
 // the service, keeps the edits that wait, sends them and finds conflicts.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ItemActions, type Notice } from "../item-actions.ts";
+import { ItemActions, type Notice, type Notify } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
 import { type Filter, viewList } from "../list-view.ts";
 import type { PageSettings } from "../page-settings.ts";
@@ -37,11 +37,17 @@ export function Page({ session, settings }: PageProps) {
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
   const [opened, open] = useState<Opened>();
-  const [notice, setNotice] = useState<Notice>();
+  const [notices, setNotices] = useState<readonly Notice[]>([]);
   const [addedId, setAddedId] = useState<string>();
   const composer = useRef<HTMLInputElement>(null);
 
-  const actions = useMemo(() => new ItemActions(list, settings.fieldNames, setNotice), [list]);
+  const notify: Notify = (next) =>
+    setNotices((all) => {
+      const made = next(all.find(({ isUnfinished }) => !isUnfinished));
+      return [...all.filter(({ isUnfinished }) => isUnfinished), ...(made ? [made] : [])];
+    });
+  const close = (notice: Notice) => setNotices((all) => all.filter((one) => one !== notice));
+  const actions = useMemo(() => new ItemActions(list, settings.fieldNames, notify), [list]);
   const edit = (id: string, draft: FormEdits = new Map()) => {
     const found = list.getSnapshot().items.find((item) => item.id === id);
     if (!found) return;
@@ -76,11 +82,13 @@ export function Page({ session, settings }: PageProps) {
   });
 
   return (
-    <PageContext.Provider
-      value={{ session, settings, snapshot, readOnly, isSignedOut, actions, notify: setNotice, open, edit }}
-    >
+    <PageContext.Provider value={{ session, settings, snapshot, readOnly, isSignedOut, actions, notify, open, edit }}>
       {/* The message is at the bottom, but comes first in the order of Tab: nobody can tab through a long list in time. */}
-      <div aria-live="polite">{notice && <NoticeView notice={notice} onClose={() => setNotice(undefined)} />}</div>
+      <div class="notices" aria-live="polite">
+        {notices.map((notice) => (
+          <NoticeView key={notice.text} notice={notice} onClose={() => close(notice)} />
+        ))}
+      </div>
       <div class="scroller">
         <Header />
         <main data-loaded={loaded}>
