@@ -27,7 +27,12 @@ export interface Notice {
 /** Replaces the message that is shown, if there is one. Those about something unfinished stay beside it. */
 export type Notify = (next: (shown: Notice | undefined) => Notice | undefined) => void;
 
+/** The list looks for each edit that cannot be kept with those beside it, which takes long if they are many. */
+const batchMax = 100;
+
 export class ItemActions {
+  /** How many actions of all lists in this tab are under way. Their edits are neither kept nor refused yet. */
+  static running = 0;
   readonly #list: OfflineList<string>;
   readonly #fieldNames: FieldNames;
   readonly #notify: Notify;
@@ -73,7 +78,7 @@ export class ItemActions {
   }
 
   async remove(...items: readonly ShownItem[]): Promise<void> {
-    const again = (rest: readonly ShownItem[]) => void this.remove(...rest);
+    const again = items.length > 1 ? (rest: readonly ShownItem[]) => void this.remove(...rest) : undefined;
     const removed = [...(await this.#all(items, "Deleted", ({ id }) => this.#list.remove(id), again)).keys()];
     // Undo brings back everything that was deleted since the message appeared.
     if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
@@ -94,6 +99,7 @@ export class ItemActions {
   /** If the action fails, shows a message, of which `more` is a part. Returns whether it succeeded. */
   async attempt(action: () => Promise<unknown>, more?: (problem: string) => Partial<Notice>): Promise<boolean> {
     this.#takeBack = undefined;
+    ItemActions.running++;
     try {
       await action();
       return true;
@@ -101,31 +107,35 @@ export class ItemActions {
       const text = problemText(error);
       this.#notify(() => ({ kind: "problem", text, ...more?.(text) }));
       return false;
+    } finally {
+      ItemActions.running--;
     }
   }
 
   /**
-   * Does this for all of them at once, because the list then keeps all edits with one write. Returns those that
-   * succeeded. The message about the others says how many `did`, and offers to do the rest `again`.
+   * Does this for many of them at once, because the list then keeps their edits with one write. Stops when one fails.
+   * Returns those that succeeded. The message about the others says how many `did`, and offers to do the rest `again`.
    */
   async #all<Of, Result>(
     those: readonly Of[],
     did: string,
     action: (one: Of) => Promise<Result>,
-    again: (rest: readonly Of[]) => void,
+    again?: (rest: readonly Of[]) => void,
   ): Promise<ReadonlyMap<Of, Result>> {
     const done = new Map<Of, Result>();
     await this.attempt(
       async () => {
-        const attempts = those.map(async (of) => done.set(of, await action(of)));
-        const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === "rejected");
-        if (failed?.status === "rejected") throw failed.reason;
+        for (let start = 0; start < those.length; start += batchMax) {
+          const attempts = those.slice(start, start + batchMax).map(async (of) => done.set(of, await action(of)));
+          const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === "rejected");
+          if (failed?.status === "rejected") throw failed.reason;
+        }
       },
       (problem) => {
         const rest = those.filter((one) => !done.has(one));
         const [part, all] = [done.size, those.length].map((count) => count.toLocaleString("en"));
         const text = all === "1" ? problem : `${did} ${part} of ${all}. ${problem}`;
-        return { text, action: { label: "Try again", run: () => again(rest) }, isUnfinished: true };
+        return { text, ...(again && { action: { label: "Try again", run: () => again(rest) }, isUnfinished: true }) };
       },
     );
     return done;

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { ids } from "../service.ts";
+import { refuse } from "./device.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { named, numbered, usePages } from "./page-fixture.ts";
 
@@ -86,16 +87,6 @@ test("the message comes before the list in the order of Tab, and at 400 % it cov
   await pages.untilStored((items) => items.length === 50);
 });
 
-/** In the page: the device refuses every edit with this text, until the page has `refused` no more. */
-const refuse = (text: string) => `void (() => {
-  const { put } = IDBObjectStore.prototype;
-  globalThis.refused = ${JSON.stringify(text)};
-  IDBObjectStore.prototype.put = function (value, key) {
-    if (globalThis.refused && value.includes(globalThis.refused)) throw new DOMException("Full.", "QuotaExceededError");
-    return put.call(this, value, key);
-  };
-})()`;
-
 test("what Undo could not bring back stays with its message, is asked about, and can be tried again", async () => {
   await pages.start();
   const names = ["One", "Two", "Three"];
@@ -119,7 +110,7 @@ test("what Undo could not bring back stays with its message, is asked about, and
   await page.untilText("“Open” is done");
   await page.clickButton("Try again");
   await page.until("document.body.innerText.includes('Full.') && !document.body.innerText.includes('2 of 3')");
-  await page.evaluate("void (globalThis.refused = undefined)");
+  await page.evaluate("accept()");
   await page.clickButton("Try again");
   await page.until("document.querySelectorAll('li.row').length === 5");
   expect(await page.mayLeave()).toBe(true);

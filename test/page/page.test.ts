@@ -8,6 +8,7 @@ import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { ids } from "../service.ts";
 import { barriers } from "./axe.ts";
+import { holdDevice } from "./device.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { named, numbered, usePages } from "./page-fixture.ts";
 
@@ -33,22 +34,6 @@ const holdAnswers = `() => {
     return send(url, init);
   };
   Object.assign(globalThis, { fetch: hold });
-}`;
-
-/** In the page: from now on, what the page keeps on the device waits until `releaseDevice()` is called. */
-const holdDevice = `async () => {
-  const [{ name }] = await indexedDB.databases();
-  const database = await new Promise((resolve) => {
-    const request = indexedDB.open(name);
-    request.onsuccess = () => resolve(request.result);
-  });
-  const values = database.transaction("values", "readwrite").objectStore("values");
-  let isHeld = true;
-  const hold = () => {
-    if (isHeld) values.get("none").onsuccess = hold;
-  };
-  hold();
-  globalThis.releaseDevice = () => void (isHeld = false);
 }`;
 
 const focusedName = "document.activeElement.closest('li')?.querySelector('.name').textContent";
@@ -350,7 +335,7 @@ test("everything can be done with the keyboard alone", async () => {
 test("the focus takes the place of a row also if a change of somebody else arrives before the row is gone", async () => {
   const page = await openWith(...["One", "Two", "Three"].map((name, index) => named(numbered(index), name)));
   await page.untilNames("One", "Two", "Three");
-  await page.evaluate(`(${holdDevice})()`);
+  await page.evaluate(holdDevice);
   await page.evaluate("document.querySelectorAll('.text')[1].focus()");
   await page.view.press("Delete");
   await pages.create(named(ids.one, "Four"));

@@ -45,19 +45,19 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
     open();
     keepDraft();
   };
-  const save = (event: Event) => {
+  const save = async (event: Event) => {
     event.preventDefault();
     const result = withFormEdits(seen, edits);
     if ("json" in result) {
       open();
-      void actions.save(id, edits, seen);
+      if (!(await actions.save(id, edits, seen))) open({ ...opened, draft: edits });
     } else {
       setMistake(result);
       focus(result.name);
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !readOnly) save(event);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !readOnly) void save(event);
   };
 
   return (

@@ -2,6 +2,7 @@
 // user leaves.
 
 import { render } from "preact";
+import { ItemActions } from "../item-actions.ts";
 import { type PageSettings, settingsMetaName } from "../page-settings.ts";
 import { listTitle } from "./addresses.ts";
 import { Page } from "./page.tsx";
@@ -27,7 +28,8 @@ function draw(): void {
 }
 
 addEventListener("beforeunload", (event) => {
-  if (!session.isSafe || document.querySelector("[data-draft=true]")) event.preventDefault();
+  const isSafe = session.isSafe && ItemActions.running === 0;
+  if (!isSafe || document.querySelector("[data-draft=true]")) event.preventDefault();
 });
 
 // Relative addresses would change when another list is shown.

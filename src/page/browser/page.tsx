@@ -44,7 +44,7 @@ export function Page({ session, settings }: PageProps) {
   const notify: Notify = (next) =>
     setNotices((all) => {
       const made = next(all.find(({ isUnfinished }) => !isUnfinished));
-      return [...all.filter(({ isUnfinished }) => isUnfinished), ...(made ? [made] : [])];
+      return [...all.filter((one) => one.isUnfinished || made?.isUnfinished), ...(made ? [made] : [])];
     });
   const close = (notice: Notice) => setNotices((all) => all.filter((one) => one !== notice));
   const actions = useMemo(() => new ItemActions(list, settings.fieldNames, notify), [list]);

@@ -1,0 +1,94 @@
+// A device that refuses edits, or keeps them slowly: nothing that the user wanted is lost, of one item or of many.
+
+import { expect, test } from "bun:test";
+import { ids } from "../service.ts";
+import { holdDevice, refuse } from "./device.ts";
+import type { PageDriver } from "./page-driver.ts";
+import { named, numbered, usePages } from "./page-fixture.ts";
+
+const pages = usePages();
+const api = ["*/api/*", "*/changes*"];
+
+async function paste(page: PageDriver, lines: readonly string[]): Promise<void> {
+  await page.click('[data-control="composer"]');
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", ${JSON.stringify(lines.join("\n"))});
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
+}
+
+test("of 5,000 pasted lines, those for which there is no room are not lost, and are added when there is", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await page.untilText("Live");
+  await page.block(...api);
+  await paste(
+    page,
+    Array.from({ length: 5_000 }, (_, index) => `Line ${index + 1}`),
+  );
+  await page.untilText(" of 5,000. The edits that wait would take more than");
+  const added = await page.evaluate<number>(
+    "parseFloat(document.querySelector('.count').textContent.replace(',', ''))",
+  );
+  await page.untilText(`Added ${added.toLocaleString("en")} of`);
+  expect(await page.mayLeave()).toBe(false);
+  // Makes room for one or two. The first line may be on its way, so it has to wait.
+  await page.clickItem("Line 10", "delete");
+  await page.clickItem("Line 20", "delete");
+  await page.untilText("Deleted 2 items");
+  await page.clickButton("Try again");
+  await page.until(`/Added [12] of ${(5_000 - added).toLocaleString("en")}/.test(document.body.innerText)`);
+  await page.evaluate("document.querySelector('[data-control=search]').focus()");
+  await page.view.type(`${added + 1}`);
+  await page.untilNames(`Line ${added + 1}`);
+});
+
+test("if the device does not keep all deletions, the page says how many, and those can be brought back", async () => {
+  await pages.start();
+  await pages.create(...["One", "Two", "Three"].map((name, index) => named(numbered(index), name, '"Done":true')));
+  const page = await pages.openPage();
+  await page.untilNames("One", "Two", "Three");
+  await page.block(...api);
+  await page.add("Waits");
+  await page.untilText("1 edit waiting for the service");
+  await page.evaluate(refuse("Two"));
+  await page.clickButton("Delete 3 completed");
+  await page.untilText("Deleted 2 of 3. This device cannot keep more. Full.");
+  await page.untilNames("Waits", "Two");
+  await page.clickButton("Undo");
+  await page.untilNames("Waits", "Two", "One", "Three");
+});
+
+test("what was typed into the editor is there again if the device refuses to keep it", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.untilNames("One");
+  await page.block(...api);
+  await page.add("Waits");
+  await page.untilText("1 edit waiting for the service");
+  await page.evaluate(refuse("Uno"));
+  await page.clickItem("One", "text");
+  await page.fill('[data-field="Name"]', "Uno");
+  await page.view.press("Enter");
+  await page.untilText("This device cannot keep more. Full.");
+  await page.until("document.querySelector('[data-field=Name]')?.value === 'Uno'");
+  await page.evaluate("accept()");
+  await page.clickButton("Save");
+  await page.untilNames("Uno", "Waits");
+});
+
+test("until an edit is kept, leaving the page asks", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.untilNames("One");
+  expect(await page.mayLeave()).toBe(true);
+  await page.evaluate(holdDevice);
+  await page.clickItem("One", "tick");
+  expect(await page.mayLeave()).toBe(false);
+  await page.evaluate("releaseDevice()");
+  await page.untilText("is done");
+  expect(await page.mayLeave()).toBe(true);
+});
