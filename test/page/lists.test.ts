@@ -171,3 +171,41 @@ test("who has signed in sees only their own lists, stays signed in in all of the
   await page.untilText("New list");
   expect(await links(page)).toEqual(["todoitems"]);
 });
+
+test("going back or to another list asks about what is typed, and stays where it was with it if the answer is no", async () => {
+  await pages.start("--lists", "many");
+  await pages.send("POST", "/lists/work/api/todoitems/", named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.untilText("No items yet");
+  await openLists(page);
+  await page.click(".links li:nth-child(2) a");
+  await page.untilNames("One");
+  await page.evaluate("void Object.assign(globalThis, { asked: 0, answer: false, confirm: () => (asked++, answer) })");
+  const asked = () => page.evaluate<number>("asked");
+  const composer = "document.querySelector('[data-control=composer]').value";
+  await page.evaluate("document.querySelector('[data-control=composer]').focus()");
+  await page.view.type("half");
+  await openLists(page);
+  await page.click(".links li:first-child a");
+  await page.until("asked === 1");
+  expect([await path(page), await page.evaluate<string>(composer)]).toEqual(["/lists/work/", "half"]);
+  await page.clickItem("One", "text");
+  await page.fill('[data-field="Name"]', "Uno");
+  for (const count of [2, 3]) {
+    await page.evaluate("history.back()");
+    await page.until(`asked === ${count}`);
+    expect([await path(page), await page.evaluate<string>("document.title")]).toEqual([
+      "/lists/work/",
+      "work – todoitems",
+    ]);
+  }
+  expect(await page.evaluate<string>("document.querySelector('[data-field=Name]').value")).toBe("Uno");
+  await page.evaluate("void (answer = true)");
+  await page.evaluate("history.back()");
+  await page.untilText("No items yet");
+  expect([await path(page), await page.evaluate<string>(composer), await asked()]).toEqual(["/", "", 4]);
+  await openLists(page);
+  await page.click(".links li:nth-child(2) a");
+  await page.untilNames("One");
+  expect(await asked()).toBe(4);
+});

@@ -7,7 +7,7 @@ import { type PageSettings, settingsMetaName } from "../page-settings.ts";
 import { listTitle } from "./addresses.ts";
 import { Page } from "./page.tsx";
 import { registerWorker } from "./register-worker.ts";
-import { Session } from "./session.ts";
+import { hasDraft, Session } from "./session.ts";
 
 function readSettings(): PageSettings {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${settingsMetaName}"]`);
@@ -28,13 +28,12 @@ function draw(): void {
 }
 
 addEventListener("beforeunload", (event) => {
-  const isSafe = session.isSafe && ItemActions.running === 0;
-  if (!isSafe || document.querySelector("[data-draft=true]")) event.preventDefault();
+  if (!session.isSafe || ItemActions.running > 0 || hasDraft()) event.preventDefault();
 });
 
 // Relative addresses would change when another list is shown.
 const manifest = document.querySelector<HTMLLinkElement>("link[rel=manifest]");
 manifest?.setAttribute("href", manifest.href);
-addEventListener("popstate", () => session.showList());
+addEventListener("popstate", () => session.followHistory());
 void session.start();
 registerWorker(settings.root).catch(console.warn);

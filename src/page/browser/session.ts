@@ -87,19 +87,24 @@ export class Session {
   }
 
   goTo(name: string): void {
-    if (name === this.address.name) return;
+    if (name === this.address.name || !mayLeaveList()) return;
     history.pushState(null, "", pageOf(name, this.#settings.root));
-    this.showList();
+    this.#showList();
+  }
+
+  /** The user has gone back or forward in the history of this tab. */
+  followHistory(): void {
+    if (listAt(location.href, this.#settings.root).name === this.address.name) return;
+    if (mayLeaveList()) this.#showList();
+    else history.pushState(null, "", this.address.list);
   }
 
   /**
    * Shows the list that the address of the page now names. The one before stays open, and sends its edits. It closes its
    * connection by itself when there are none.
    */
-  showList(): void {
-    const { name } = this.address;
+  #showList(): void {
     this.address = listAt(location.href, this.#settings.root);
-    if (this.address.name === name) return;
     this.#shown = this.#openList();
     this.#onChange();
   }
@@ -194,6 +199,15 @@ export class Session {
       credentials,
     });
   }
+}
+
+/** True while there is something that is lost when this list is left: typed text, or what the device has refused. */
+export function hasDraft(): boolean {
+  return document.querySelector("[data-draft=true]") !== null;
+}
+
+function mayLeaveList(): boolean {
+  return !hasDraft() || confirm("Something here is not saved yet. Leave this list without it?");
 }
 
 function isKept({ list, storage }: OpenList): boolean {
