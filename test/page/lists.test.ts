@@ -209,3 +209,16 @@ test("going back or to another list asks about what is typed, and stays where it
   await page.untilNames("One");
   expect(await asked()).toBe(4);
 });
+
+test("the icons of the page keep their addresses in another list", async () => {
+  await pages.start("--lists", "many");
+  const page = await pages.openPage();
+  const links = () =>
+    page.evaluate<string[]>("[...document.querySelectorAll('link:not([rel=stylesheet])')].map(({ href }) => href)");
+  const before = await links();
+  expect(before).toHaveLength(3);
+  await newList(page, "work");
+  await page.until("location.pathname === '/lists/work/'");
+  expect(await links()).toEqual(before);
+  for (const address of before) expect((await fetch(address)).status).toBe(200);
+});

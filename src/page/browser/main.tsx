@@ -32,8 +32,8 @@ addEventListener("beforeunload", (event) => {
 });
 
 // Relative addresses would change when another list is shown.
-const manifest = document.querySelector<HTMLLinkElement>("link[rel=manifest]");
-manifest?.setAttribute("href", manifest.href);
+for (const link of document.querySelectorAll<HTMLLinkElement>("link:not([rel=stylesheet])"))
+  link.setAttribute("href", link.href);
 addEventListener("popstate", () => session.followHistory());
 void session.start();
 registerWorker(settings.root).catch(console.warn);
