@@ -1,7 +1,7 @@
 // What the user does to items. Every action goes to the offline list, which shows it at once and sends it when it can.
 // A message says what can be undone.
 
-import type { OfflineList } from "../client/offline.ts";
+import type { OfflineList, PendingEdit } from "../client/offline.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { scanObject } from "../items/json-text.ts";
 import { withKnownFields } from "../items/known-fields.ts";
@@ -38,6 +38,8 @@ export class ItemActions {
   readonly #notify: Notify;
   /** Takes back what the user has done last, if that is a deletion or a tick. */
   #takeBack: (() => void) | undefined;
+  /** The items of which nothing but the tick waits for the service. */
+  readonly #ticked = new Set<string>();
 
   constructor(list: OfflineList<string>, fieldNames: FieldNames, notify: Notify) {
     this.#list = list;
@@ -53,20 +55,33 @@ export class ItemActions {
     return [...added.values()].at(-1);
   }
 
-  async setDone({ id, view }: ShownItem, done: boolean): Promise<void> {
-    const mark = (isDone: boolean) =>
-      this.attempt(() =>
-        this.#list.change(id, (json) => withKnownFields(json, { done: isDone }, missingNames(scanObject(json)))),
-      );
-    if (!(await mark(done)) || !done) return;
-    const text = `${quoted(view.name)} is done`;
-    this.#notify(() => ({ kind: "done", id, text, action: this.#undoing(() => void mark(false)) }));
+  /** Returns whether the tick is kept. If the service refuses it, the item is shown as it is there again. */
+  async setDone(item: ShownItem, done: boolean): Promise<boolean> {
+    const { id } = item;
+    const name = quoted(item.view.name);
+    if (this.#pending(id) === undefined) this.#ticked.add(id);
+    const isKept = await this.attempt(() =>
+      this.#list.change(id, (json) => withKnownFields(json, { done }, missingNames(scanObject(json)))),
+    );
+    if (!isKept) return false;
+    const undo = () => void this.setDone(item, false);
+    if (done) this.#notify(() => ({ kind: "done", id, text: `${name} is done`, action: this.#undoing(undo) }));
+    const unsubscribe = this.#list.subscribe(() => {
+      const edit = this.#pending(id);
+      if (edit && edit.state !== "refused") return;
+      unsubscribe();
+      if (!this.#ticked.delete(id) || !edit) return;
+      void this.discard(id);
+      this.#notify(() => ({ kind: "problem", id, text: `${name} was not saved: ${edit.problem?.detail}` }));
+    });
+    return true;
   }
 
   /** Saves what the user has typed. If somebody has deleted the item, creates it again from `seen`, its last text. */
   save(id: string, edits: FormEdits, seen: string): Promise<boolean> {
     const isThere = this.#list.getSnapshot().items.some((item) => item.id === id);
     this.edits(id);
+    this.#ticked.delete(id);
     return this.attempt(() =>
       isThere ? this.#list.change(id, (json) => edited(json, edits)) : this.#list.add(edited(seen, edits)),
     );
@@ -144,6 +159,10 @@ export class ItemActions {
   async #bringBack(items: readonly ShownItem[]): Promise<void> {
     const again = (rest: readonly ShownItem[]) => void this.#bringBack(rest);
     await this.#all(items, "Brought back", ({ json }) => this.#list.add(json), again);
+  }
+
+  #pending(id: string): PendingEdit<string> | undefined {
+    return this.#list.getSnapshot().pending.find((edit) => edit.id === id);
   }
 
   #removal(removed: readonly ShownItem[]): Notice {

@@ -92,3 +92,49 @@ test("until an edit is kept, leaving the page asks", async () => {
   await page.untilText("is done");
   expect(await page.mayLeave()).toBe(true);
 });
+
+test("a tick that the service refuses is taken back, and the page says why", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One", `"Notes":"${"long ".repeat(200)}","Done":false`), named(ids.two, "Two"));
+  await pages.restart(async () => {}, "--body-limit", "500");
+  const page = await pages.openPage();
+  await page.clickItem("One", "tick");
+  await page.untilText("“One” was not saved");
+  await page.until("!document.querySelector('.status-line, .unsent, [data-control=refused]')");
+  await page.untilNames("One", "Two");
+  expect(await page.evaluate<number>("document.querySelectorAll('.tick:checked').length")).toBe(0);
+  expect((await pages.listed()).map(({ Done }) => Done)).toEqual([false, false]);
+  await page.clickItem("Two", "tick");
+  await pages.untilStored((items) => items[1]?.["Done"] === true);
+});
+
+test("a tick that the device refuses is taken back", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.untilNames("One");
+  await page.block(...api);
+  await page.add("Waits");
+  await page.untilText("1 edit waiting for the service");
+  await page.evaluate(refuse("One"));
+  await page.clickItem("One", "tick");
+  await page.untilText("This device cannot keep more. Full.");
+  await page.until("!document.querySelector('.tick:checked')");
+});
+
+test("text that is saved before the service refuses the tick of its item stays, to be corrected", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One", `"Notes":"${"long ".repeat(200)}","Done":false`));
+  await pages.restart(async () => {}, "--body-limit", "500");
+  const page = await pages.openPage();
+  await page.block(...api);
+  await page.clickItem("One", "tick");
+  await page.clickItem("One", "text");
+  await page.fill('[data-field="Name"]', "Uno");
+  await page.clickButton("Save");
+  await page.untilNames("Uno");
+  await page.block();
+  await page.click('[data-control="line-try-now"]');
+  await page.until("document.querySelector('[data-control=refused]')");
+  await page.untilNames("Uno");
+});

@@ -27,7 +27,9 @@ export function ItemRow({ item, state, readOnly, actions, onEdit, onDecide }: It
         class="tick"
         checked={done}
         disabled={readOnly}
-        onChange={(event) => void actions.setDone(item, event.currentTarget.checked)}
+        onChange={async ({ currentTarget }) => {
+          if (!(await actions.setDone(item, currentTarget.checked))) currentTarget.checked = done;
+        }}
         aria-label={`Done: ${title}`}
         data-control="tick"
       />
