@@ -21,7 +21,7 @@ export function ItemRow({ item, state, readOnly, actions, onEdit, onDecide }: It
   const { name, notes, done, facts } = item.view;
   const title = name === "" ? "Item without a name" : name;
   return (
-    <li class="row" data-id={item.id}>
+    <li class="row" data-id={item.id} data-done={done}>
       <input
         type="checkbox"
         class="tick"

@@ -1,5 +1,5 @@
 // The rows of the list. Long lists are drawn in part until the user asks for all of it. The arrow keys move between
-// rows, and after a key has ticked or deleted a row, the focus is on the row that takes its place.
+// rows.
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -11,13 +11,6 @@ interface ItemRowsProps {
   readonly items: readonly ShownItem[];
   /** An item that is drawn and scrolled to, because the user has just added it. */
   readonly addedId: string | undefined;
-}
-
-/** Where the focus was when a key ticked or deleted an item. */
-interface Place {
-  readonly index: number;
-  readonly control: string;
-  readonly item: ShownItem;
 }
 
 const drawnMax = 300;
@@ -49,29 +42,20 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
     rows.set(item, row as VNode<ItemRowProps>);
     return row;
   };
-  const place = useRef<Place | undefined>(undefined);
-
   const focus = (index: number, control: string) => {
     const rows = list.current?.children;
     const row = rows?.[Math.max(0, Math.min(rows.length - 1, index))];
     row?.querySelector<HTMLElement>(`[data-control="${control}"]`)?.focus();
   };
-  useLayoutEffect(() => {
-    const before = place.current;
-    if (!before) return;
-    const { id, view } = before.item;
-    const index = drawn.findIndex((item) => item.id === id);
-    // Until the edit is kept, the list may change for other reasons.
-    const isAsBefore = drawn[index]?.view.done === view.done;
-    place.current = isAsBefore ? { ...before, index } : undefined;
-    const focused = document.activeElement;
-    const isFocusElsewhere = focused !== document.body && focused?.closest("li")?.dataset["id"] !== id;
-    if (!isAsBefore && !isFocusElsewhere) focus(before.index, before.control);
-  }, [items]);
   const isAdded = items.some(({ id }) => id === addedId);
   useLayoutEffect(() => {
     if (isAdded) list.current?.querySelector(`[data-id="${addedId}"]`)?.scrollIntoView({ block: "nearest" });
   }, [addedId, isAdded]);
+
+  const showAll = () => {
+    setDrawsAll(true);
+    focus(drawn.length - 1, "text");
+  };
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { target, key } = event;
@@ -80,8 +64,6 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
     const control = target.dataset["control"] ?? "text";
     const item = drawn[index];
     const step = { ArrowDown: 1, ArrowUp: -1, Home: -drawn.length, End: drawn.length }[key];
-    const mayTakeRow = key === "Delete" || key === " " || (key === "Enter" && control === "delete");
-    place.current = item && mayTakeRow ? { index, control, item } : undefined;
     if (step !== undefined) focus(index + step, control);
     else if (key === "Delete" && item && !readOnly) void actions.remove(item);
     // Space would press the button with the text, which opens the editor. It ticks the item instead.
@@ -98,7 +80,7 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
       </ul>
       <div class="list-end">
         {drawn.length < items.length && (
-          <button type="button" onClick={() => setDrawsAll(true)} data-control="show-all">
+          <button type="button" onClick={showAll} data-control="show-all">
             Show all {items.length.toLocaleString("en")}
           </button>
         )}

@@ -22,6 +22,7 @@ import type { Session } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import { StatusLineView } from "./status-line.tsx";
 import { Toolbar } from "./toolbar.tsx";
+import { useFocusPlace } from "./use-focus-place.ts";
 import { useList } from "./use-list.ts";
 import { useUndoKey } from "./use-undo-key.ts";
 
@@ -65,6 +66,7 @@ export function Page({ session, settings }: PageProps) {
   }, [isEmpty]);
 
   useUndoKey(opened === undefined, actions.undo);
+  useFocusPlace();
 
   const add = async (entries: readonly NewEntry[]) => {
     // A new item is always in sight.
