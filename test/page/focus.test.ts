@@ -85,6 +85,7 @@ test("after the last conflict is decided, the focus is on the row that was asked
     "--lists",
     "many",
   );
+  await page.untilText("2 items were changed elsewhere, too");
   await press(page, "conflict");
   for (const dialog of ["Mine 0", "Mine 1"]) {
     await page.until(`document.querySelector('dialog.conflict')?.innerText.includes("${dialog}")`);

@@ -86,6 +86,8 @@ test("if a device that keeps edits refuses more, the page says so, and those tha
   await page.add("Refused");
   await page.untilText("This device cannot keep more. Full.");
   await page.untilNames("Kept");
+  // Otherwise the browser asks.
+  await page.click('[data-control="dismiss"]');
   await page.view.reload();
   await page.untilNames("Kept");
   await page.block();

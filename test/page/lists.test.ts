@@ -220,5 +220,5 @@ test("the icons of the page keep their addresses in another list", async () => {
   await newList(page, "work");
   await page.until("location.pathname === '/lists/work/'");
   expect(await links()).toEqual(before);
-  for (const address of before) expect((await fetch(address)).status).toBe(200);
+  for (const address of before) expect((await pages.send("GET", new URL(address).pathname)).status).toBe(200);
 });
