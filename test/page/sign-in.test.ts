@@ -165,3 +165,16 @@ test("on a shared computer, signing out asks about unsent edits of all lists, an
   await asleep.view.navigate(`${pages.program.origin}/`);
   await asleep.until("document.querySelector('.sign-in')");
 });
+
+test("signing out asks about what is typed", async () => {
+  await pages.start("--auth", "all", "--users", await pages.users("ann"));
+  const page = await pages.openPage();
+  await page.signIn("ann");
+  await page.click('[data-control="composer"]');
+  await page.view.type("half");
+  await page.click('[data-control="sign-out"]');
+  await page.untilText("edits that the service does not have yet are deleted");
+  expect(await page.evaluate<string>("document.querySelector('[data-control=composer]').value")).toBe("half");
+  await page.clickButton("Sign out anyway");
+  await page.until("document.querySelector('.sign-in')");
+});

@@ -128,8 +128,9 @@ export class Session {
     return undefined;
   }
 
-  /** Whether signing out would delete edits that the service does not have, of any list. */
+  /** Whether signing out would delete drafts, or edits that the service does not have, of any list. */
   async hasUnsentEdits(): Promise<boolean> {
+    if (hasDraft()) return true;
     const { list, storage } = this.#shown;
     await list.ready;
     if ([...this.#lists.values()].some((open) => open.list.getSnapshot().pending.length > 0)) return true;
