@@ -50,8 +50,8 @@ export function statusLine(
   const { connection, needsCredentials, storageError } = status;
   const count = pending.length;
   const inState = (state: PendingEdit<string>["state"]) => pending.filter((edit) => edit.state === state);
-  const [conflicts, [refused], held] = [inState("conflict"), inState("refused"), inState("held")];
-  const [conflict] = conflicts;
+  const [conflicts, refusals, held] = [inState("conflict"), inState("refused"), inState("held")];
+  const [[conflict], [refused]] = [conflicts, refusals];
   if (needsCredentials)
     return {
       text: count > 0 ? `Sign in to send ${editCount(count)}` : "Please sign in",
@@ -74,12 +74,18 @@ export function statusLine(
   }
   if (refused) {
     const isRemoval = refused.kind === "remove";
-    const what = isRemoval ? "An item was not deleted" : `${nameOf(refused, items)} was not saved`;
+    const isOne = refusals.length === 1;
+    const name = isRemoval ? "An item" : nameOf(refused, items);
+    const what = isOne ? `${name} was` : `${name} and ${(refusals.length - 1).toLocaleString("en")} more were`;
+    const verb = refusals.every(({ kind }) => kind === "remove") ? "deleted" : "saved";
+    const discard = () => {
+      for (const { id } of refusals) remedies.discard(id);
+    };
     return {
-      text: `${what}: ${refused.problem?.detail ?? ""}`,
+      text: `${what} not ${verb}: ${refused.problem?.detail ?? ""}`,
       actions: [
         ...(isRemoval ? [] : [{ label: "Edit", run: () => remedies.edit(refused.id) }]),
-        { label: "Discard", run: () => remedies.discard(refused.id) },
+        { label: isOne ? "Discard" : "Discard all", run: discard },
       ],
     };
   }

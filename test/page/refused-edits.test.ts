@@ -138,3 +138,14 @@ test("text that is saved before the service refuses the tick of its item stays, 
   await page.until("document.querySelector('[data-control=refused]')");
   await page.untilNames("Uno");
 });
+
+test("of several edits that the service refuses, the page says how many they are, and discards them together", async () => {
+  await pages.start("--body-limit", "500");
+  const page = await pages.openPage();
+  await page.untilText("Live");
+  await paste(page, ["Short", ...["One", "Two", "Three"].map((name) => name + " long".repeat(100))]);
+  await page.untilText("and 2 more were not saved");
+  await page.clickButton("Discard all");
+  await page.untilNames("Short");
+  await page.until("!document.querySelector('.status-line, [data-control=refused]')");
+});
