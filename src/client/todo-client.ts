@@ -20,9 +20,14 @@ import { backoffMs, Requester } from "./requester.ts";
 import { isBrowser, isReactNative } from "./runtime.ts";
 import { pause } from "./time-limit.ts";
 
+/** Of this many changes, a client remembers the ETags. */
+const storedMax = 100;
+
 export class TodoClient<Item = TodoItem> {
   /** @internal */
   readonly requester: Requester<Item>;
+  /** The ETags of the last changes that this client knows to be stored. */
+  #stored: readonly string[] = [];
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item> = {}) {
     this.requester = new Requester(baseUrl, options);
@@ -112,22 +117,22 @@ export class TodoClient<Item = TodoItem> {
     { attempts = 10, signal }: ChangeOptions = {},
   ): Promise<Stored<Item>> {
     const { codec } = this.requester.options;
-    /** Says that the item was already as this call wants it. */
+    /** Says that the item was already as this call wants it: the browser has sent the change twice, or others made it. */
     let doubt: PreconditionFailedError | undefined;
     for (let attempt = 1; ; attempt++) {
       const { id: found, item, json: before, etag: ifMatch } = await this.#find(id, { signal });
       const json = withEdits(before, codec.stringify(item), codec.stringify(await edit(item)));
       if (json === before) return { id: found, item: codec.parse(before), etag: ifMatch };
-      if (doubt) throw Object.assign(doubt, { mayBeStored: true });
+      if (doubt && !this.#stored.includes(doubt.currentEtag ?? "")) throw Object.assign(doubt, { mayBeStored: true });
       try {
         const { etag } = await this.requester.retrying({ signal }, (replyWasLost) =>
           this.#updateOnce(found, json, replyWasLost, replyWasLost, { ifMatch, signal }),
         );
+        if (etag !== undefined) this.#stored = [...this.#stored, etag].slice(-storedMax);
         return { id: found, item: codec.parse(json), etag };
       } catch (error) {
         if (!isTodoError(error, "PreconditionFailedError") || error.mayBeStored || attempt >= attempts) throw error;
-        // Either the browser has sent this change twice, or somebody else has made the same one.
-        if (maySendTwice() && isStored(error, json)) doubt = error;
+        doubt = maySendTwice() && isStored(error, json) ? error : undefined;
         await pause(backoffMs(attempt, 10, 500), signal);
       }
     }

@@ -157,6 +157,14 @@ describe("in a browser, which may send a request twice when a connection breaks"
     expect([puts(), (await todo.get(ids.one)).item.Count]).toEqual([2, 1]);
   });
 
+  test("changes that one client makes at once are all made, although each finds the result of another", async () => {
+    const { network } = await open();
+    setGlobal("document", {});
+    const todo = new TodoClient<Counter>("http://localhost/", { fetch: network.fetch, retry: { delayMs: 1 } });
+    await Promise.all([1, 2, 3, 4, 5].map(() => todo.change(ids.one, increment)));
+    expect((await todo.get(ids.one)).item.Count).toBe(5);
+  });
+
   test("an update under a condition that finds what it wrote has succeeded", async () => {
     const { todo } = await openTwice();
     const { item: before, etag: ifMatch } = await todo.get(ids.one);
