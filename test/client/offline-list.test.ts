@@ -892,6 +892,28 @@ describe("several instances", () => {
     await eventually(() => expect(names(second).sort()).toEqual(["One", "Two", "of the first", "of the second"]));
   });
 
+  test("a removal in another tab does not hide a refused change that it did not see", async () => {
+    const { service, network, storage, list } = await open({ requiredFields: ["Name"] });
+    await service.create(item(ids.one, '"Name":"One"'));
+    const shared = new SharedLocks();
+    const first = list({ locks: new TabLocks(shared) });
+    await first.sync();
+    const second = list({ locks: new TabLocks(shared), storage: new MapStorage(storage.values) });
+    await follow(second);
+    network.state = "down";
+    network.breakFeeds();
+    await untilKind(second, "lost");
+    await first.change(ids.one, () => ({ ID: ids.one, Notes: "long" }) as TodoItem);
+    await second.remove(ids.one);
+    await first.close();
+    await eventually(() => expect(second.getSnapshot().status.kept).toBe(true));
+    network.state = "up";
+    second.retry();
+    await eventually(() => expect(pending(second)[0]?.state).toBe("refused"));
+    expect(pending(second).map(({ kind }) => kind)).toEqual(["change", "remove"]);
+    expect(await service.list()).toContain("One");
+  });
+
   test("of two tabs, one keeps; the edits of the other wait in memory, and are kept when it takes over", async () => {
     const { service, network, storage, list } = await open();
     const shared = new SharedLocks();

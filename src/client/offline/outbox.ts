@@ -90,6 +90,9 @@ export function refused(outbox: Outbox, edit: Edit, problem: EditProblem): Outbo
   const own = waits.filter(({ id }) => id === edit.id);
   const next = own[1];
   if (!next || own.length > 2 || own[0]?.number !== edit.number || edit.kind === "remove") return waits;
+  // A removal in another tab may have been made without seeing this edit.
+  if (next.kind === "remove" && !mergeFields(edit.base ?? "{}", edit.mine ?? "", next.base ?? "{}").isDone)
+    return waits;
   return withEdit(replaced(waits, next, undefined), next, { json: edit.base, etag: edit.etag });
 }
 
