@@ -14,6 +14,7 @@ import { temporaryFolder } from "./engines/engine-kinds.ts";
 import { executableSuite } from "./executable-suite.ts";
 import { executable, projectFolder } from "./program.ts";
 import { timeLimitMs } from "./time-limit.ts";
+import { hasJava, hasMono } from "./tools/debian.ts";
 
 const words = process.argv.slice(2);
 const runsAll = words.includes("--all");
@@ -90,6 +91,8 @@ function installTools(): void {
   if (!runsAll && existsSync(join(tools, "node_modules"))) return;
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   runQuietly("Installing other people's tools", [npm, "ci", "--no-audit", "--no-fund"], tools);
+  hasJava();
+  hasMono();
 }
 
 /** Says what it does. What the program prints is shown only if the program fails. */

@@ -2,12 +2,11 @@
 // transcripts beside them. `UPDATE_EXAMPLES=1 npm test -- test/tools/compiled-examples` writes new transcripts.
 
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
 import { expectTranscript } from "../examples/transcript.ts";
 import { Program, projectFolder } from "../program.ts";
-import { hasMono, hasPackages } from "./debian.ts";
+import { androidJson, hasJava, hasMono } from "./debian.ts";
 import { run, toolsFolder } from "./tool.ts";
 
 const examples = join(projectFolder, "examples");
@@ -34,12 +33,8 @@ async function outputOf(command: readonly string[], lastLine: RegExp): Promise<s
   return printed;
 }
 
-/** The classes of org.json as Android has them. */
-const androidJson = "/usr/share/java/com.android.json.jar";
-const hasJava = () => Bun.which("java") !== null && existsSync(androidJson);
-
 test("the example in Kotlin is compiled, and prints its transcript", async () => {
-  if (!hasPackages(hasJava, "default-jre-headless", "libandroid-json-java")) return;
+  if (!hasJava()) return;
   const compiler = join(toolsFolder, "node_modules/kotlin-compiler/bin/kotlinc");
   const jar = join(folder.path, "todo.jar");
   const source = join(examples, "kotlin/Todo.kt");
