@@ -45,6 +45,7 @@ test("after deleting the completed items, the focus is on the last row, or in th
   await page.until(`${focusedName} === "Three"`);
   for (const name of ["Two", "Three"]) await page.clickItem(name, "tick");
   await page.click("[data-value=done]");
+  await page.untilText("Delete 2 completed");
   await press(page, "delete-done");
   await page.until("document.activeElement.dataset.control === 'composer'");
 });
