@@ -25,7 +25,7 @@ test("unsent edits and the list survive a reload, nobody is asked before it, and
   await page.clickItem("Two", "delete");
   await page.untilText("3 edits waiting for the service");
   expect(await page.mayLeave()).toBe(true);
-  await page.view.reload();
+  await page.reload();
   await page.untilNames("Three", "New", "One");
   await page.untilText("3 edits waiting for the service");
   expect(await storedNames()).toEqual(["One", "Two", "Three"]);
@@ -88,7 +88,7 @@ test("if a device that keeps edits refuses more, the page says so, and those tha
   await page.untilNames("Kept");
   // Otherwise the browser asks.
   await page.click('[data-control="dismiss"]');
-  await page.view.reload();
+  await page.reload();
   await page.untilNames("Kept");
   await page.block();
   await page.click('[data-control="line-try-now"]');

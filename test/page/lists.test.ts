@@ -109,7 +109,7 @@ test("without storage, leaving the page asks about unsent edits of every list", 
   await pages.start("--lists", "many");
   const page = await pages.openPage();
   await page.prepare("IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError'); }");
-  await page.view.reload();
+  await page.reload();
   await page.untilText("No items yet");
   await page.block(...api);
   await page.add("Here");

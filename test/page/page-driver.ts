@@ -215,6 +215,12 @@ export class PageDriver {
     return this.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))");
   }
 
+  /** Reloads the page as soon as it does not ask: in a browser without a screen, nobody would answer. */
+  async reload(): Promise<void> {
+    await eventually(async () => expect(await this.mayLeave()).toBe(true));
+    await this.view.reload();
+  }
+
   /** Fails the requests whose addresses match one of these patterns. Without a pattern, none fails. */
   async block(...urls: readonly string[]): Promise<void> {
     await this.view.cdp("Network.enable");

@@ -263,7 +263,7 @@ test("while the list is loading, no number of items is shown", async () => {
   await page.view.cdp("Page.addScriptToEvaluateOnNewDocument", {
     source: `(${holdAnswers})(); Reflect.deleteProperty(globalThis, "indexedDB");`,
   });
-  await page.view.reload();
+  await page.reload();
   await page.until("globalThis.held > 0");
   await page.untilText("Loading");
   expect(await page.evaluate<string[]>(counts)).toEqual([]);
@@ -415,7 +415,7 @@ test("the page sends requests to this service only, with its strict policy, and 
   page.view.addEventListener("Network.requestWillBeSent", (event) => {
     asked.push(String((event as unknown as { data: { request: { url: string } } }).data.request.url));
   });
-  await page.view.reload();
+  await page.reload();
   await page.untilNames("<img src=x onerror=alert(1)>");
   expect(asked.length).toBeGreaterThan(1);
   expect(asked.filter((url) => !url.startsWith(`${pages.program.origin}/`))).toEqual([]);

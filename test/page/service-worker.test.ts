@@ -49,7 +49,7 @@ test("without the service, the page opens, is used, is closed, and everything ar
   const args = ["--https-port", port, ...atTodoTest];
   await pages.restart(
     async () => {
-      await page.view.reload();
+      await page.reload();
       await page.untilNames("One", "Two");
       await page.add("New");
       await page.clickItem("One", "tick");
@@ -109,7 +109,7 @@ test("a new version is there at the next load, and an answer of somebody else en
   };
   const isNew =
     "document.body.firstChild.nextSibling?.data === ' new ' || document.body.innerHTML.includes('<!-- new -->')";
-  await page.view.reload();
+  await page.reload();
   await page.until(isNew);
   // The worker keeps this page last.
   const keptHtml = `caches.match("${address}/lists/a/").then((found) => found.text()).then((text) => text.includes("<!-- new -->"))`;

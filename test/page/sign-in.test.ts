@@ -44,7 +44,7 @@ test("before the service has answered, there is one place to sign in", async () 
   await pages.start("--auth", "all", "--users", await pages.users("ann"));
   const page = await pages.openPage();
   await page.block(...api);
-  await page.view.reload();
+  await page.reload();
   await page.until("document.querySelector('.sign-in')");
   expect(
     await page.evaluate<string[]>("[...document.querySelectorAll('button')].map(({ textContent }) => textContent)"),
@@ -74,7 +74,7 @@ test("who stays signed in in this tab sees the kept list after a reload, without
   await page.block(...api);
   await page.add("Unsent");
   await page.untilText("1 edit waiting for the service");
-  await page.view.reload();
+  await page.reload();
   await page.untilNames("Secret", "Unsent");
   const passwords = (await page.kept()).filter((entry) => entry.includes("long enough"));
   expect(passwords).toHaveLength(1);
@@ -85,7 +85,7 @@ test("who stays signed in in this tab sees the kept list after a reload, without
   await other.block(...api);
   await other.signIn("ann");
   await other.untilText("The service cannot be reached");
-  await other.view.reload();
+  await other.reload();
   await other.until("document.querySelector('.sign-in')");
   expect(await other.evaluate<string>("document.body.textContent")).not.toContain("Secret");
   await other.block();
@@ -106,7 +106,7 @@ test("without the tick, a reload signs out, and unsent edits wait until the same
   await page.untilText("1 edit waiting for the service");
   expect(await page.mayLeave()).toBe(true);
   await page.block();
-  await page.view.reload();
+  await page.reload();
   await page.until("document.querySelector('.sign-in')");
   expect(await page.items()).toEqual([]);
   await page.signIn("ann");
@@ -150,7 +150,7 @@ test("on a shared computer, signing out asks about unsent edits of all lists, an
     await tab.add("Mine");
     await tab.until("!document.querySelector('.unsent')");
     await tab.untilKept("Mine");
-    await tab.view.reload();
+    await tab.reload();
     await tab.until("document.querySelector('.sign-in')");
     expect((await tab.kept()).join()).not.toMatch(/Secret|Plan|ann/);
   }
