@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { eventually } from "../eventually.ts";
 import { ids } from "../service.ts";
+import { refuse } from "./device.ts";
 import type { PageDriver } from "./page-driver.ts";
 import { named, usePages } from "./page-fixture.ts";
 
@@ -80,9 +81,7 @@ test("if a device that keeps edits refuses more, the page says so, and those tha
   await page.block(...api);
   await page.add("Kept");
   await page.untilText("1 edit waiting for the service");
-  await page.evaluate(
-    `void Object.assign(IDBObjectStore.prototype, { put: () => { throw new DOMException("Full.", "QuotaExceededError"); } })`,
-  );
+  await page.evaluate(refuse("Refused"));
   await page.add("Refused");
   await page.untilText("This device cannot keep more. Full.");
   await page.untilNames("Kept");
