@@ -66,14 +66,17 @@ export class ItemActions {
     if (!isKept) return false;
     const undo = () => void this.setDone(item, false);
     if (done) this.#notify(() => ({ kind: "done", id, text: `${name} is done`, action: this.#undoing(undo) }));
-    const unsubscribe = this.#list.subscribe(() => {
+    const unsubscribe = this.#list.subscribe(() => settle());
+    const settle = () => {
       const edit = this.#pending(id);
       if (edit && edit.state !== "refused") return;
       unsubscribe();
       if (!this.#ticked.delete(id) || !edit) return;
       void this.discard(id);
       this.#notify(() => ({ kind: "problem", id, text: `${name} was not saved: ${edit.problem?.detail}` }));
-    });
+    };
+    // It may have settled before the list could tell.
+    settle();
     return true;
   }
 

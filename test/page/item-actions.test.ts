@@ -207,3 +207,26 @@ test("a name and a password are checked without changing anything", async () => 
   expect(await check("ann", "long enough", "http://127.0.0.1:1")).toBe("The service cannot be reached.");
   expect(await program.list()).toBe("[]");
 });
+
+test("a tick that changes nothing, or is stored, leaves no subscriber behind, who would keep the list connected", async () => {
+  const { service, list, actions, listed, untilShown, untilSent } = await open();
+  await service.create(named(ids.one, "One"));
+  await untilShown("One");
+  let subscribers = 0;
+  const subscribe = list.subscribe.bind(list);
+  Object.assign(list, {
+    subscribe(listener: () => void) {
+      const unsubscribe = subscribe(listener);
+      subscribers++;
+      return () => {
+        subscribers--;
+        unsubscribe();
+      };
+    },
+  });
+  await actions.setDone(listed("One"), false);
+  expect(subscribers).toBe(0);
+  await actions.setDone(listed("One"), true);
+  await untilSent();
+  expect(subscribers).toBe(0);
+});
