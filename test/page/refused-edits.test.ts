@@ -18,6 +18,19 @@ async function paste(page: PageDriver, lines: readonly string[]): Promise<void> 
   })()`);
 }
 
+/** Opens a page with these items on a device that has kept one edit, and refuses those with this text. */
+async function openRefusing(text: string, names: readonly string[], rest?: string): Promise<PageDriver> {
+  await pages.start();
+  await pages.create(...names.map((name, index) => named(numbered(index), name, rest)));
+  const page = await pages.openPage();
+  await page.untilNames(...names);
+  await page.block(...api);
+  await page.add("Waits");
+  await page.untilText("1 edit waiting for the service");
+  await page.evaluate(refuse(text));
+  return page;
+}
+
 test("of 5,000 pasted lines, those for which there is no room are not lost, and are added when there is", async () => {
   await pages.start();
   const page = await pages.openPage();
@@ -45,14 +58,7 @@ test("of 5,000 pasted lines, those for which there is no room are not lost, and 
 });
 
 test("if the device does not keep all deletions, the page says how many, and those can be brought back", async () => {
-  await pages.start();
-  await pages.create(...["One", "Two", "Three"].map((name, index) => named(numbered(index), name, '"Done":true')));
-  const page = await pages.openPage();
-  await page.untilNames("One", "Two", "Three");
-  await page.block(...api);
-  await page.add("Waits");
-  await page.untilText("1 edit waiting for the service");
-  await page.evaluate(refuse("Two"));
+  const page = await openRefusing("Two", ["One", "Two", "Three"], '"Done":true');
   await page.clickButton("Delete 3 completed");
   await page.untilText("Deleted 2 of 3. This device cannot keep more. Full.");
   await page.untilNames("Waits", "Two");
@@ -61,14 +67,7 @@ test("if the device does not keep all deletions, the page says how many, and tho
 });
 
 test("what was typed into the editor is there again if the device refuses to keep it", async () => {
-  await pages.start();
-  await pages.create(named(ids.one, "One"));
-  const page = await pages.openPage();
-  await page.untilNames("One");
-  await page.block(...api);
-  await page.add("Waits");
-  await page.untilText("1 edit waiting for the service");
-  await page.evaluate(refuse("Uno"));
+  const page = await openRefusing("Uno", ["One"]);
   await page.clickItem("One", "text");
   await page.fill('[data-field="Name"]', "Uno");
   await page.view.press("Enter");
@@ -109,14 +108,7 @@ test("a tick that the service refuses is taken back, and the page says why", asy
 });
 
 test("a tick that the device refuses is taken back", async () => {
-  await pages.start();
-  await pages.create(named(ids.one, "One"));
-  const page = await pages.openPage();
-  await page.untilNames("One");
-  await page.block(...api);
-  await page.add("Waits");
-  await page.untilText("1 edit waiting for the service");
-  await page.evaluate(refuse("One"));
+  const page = await openRefusing("One", ["One"]);
   await page.clickItem("One", "tick");
   await page.untilText("This device cannot keep more. Full.");
   await page.until("!document.querySelector('.tick:checked')");
