@@ -16,6 +16,8 @@ export interface Limits {
    * are not faster.
    */
   readonly rowsInPage: number;
+  /** A SQLite store keeps the rows of about this many lists in memory. When there are more, it forgets all of them. */
+  readonly listRowsKept: number;
   /** At least this many changes are remembered. A reader that missed more has to fetch the whole list. */
   readonly changesRemembered: number;
   /** The oldest changes are forgotten this many at a time, because each time costs a copy of the others. */
@@ -43,6 +45,7 @@ export const realLimits: Limits = {
   tombstonesMax: 10_000,
   prunedAtOnce: 1_000,
   rowsInPage: 1_000,
+  listRowsKept: 10_000,
   changesRemembered: 50_000,
   changesForgottenAtOnce: 10_000,
   batchWrites: 1_000,

@@ -44,6 +44,14 @@ export const listBreaks: readonly Break[] = [
     isQuick: true,
   },
   {
+    name: "a store takes over the row of a list from a commit that has failed",
+    file: "src/engines/sqlite/stored-rows.ts",
+    text: "before !== this.#stored || ",
+    replacement: "",
+    tests: [{ file: "test/engines/sqlite/failed-sync.test.ts", title: "first commit has failed" }],
+    isQuick: true,
+  },
+  {
     name: "a list does not know of tombstones that are dropped while it is read",
     file: "src/collection/replica.ts",
     text: "last = page;",

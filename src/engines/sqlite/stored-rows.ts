@@ -38,6 +38,10 @@ export class StoredRows {
   readonly #path: string;
   readonly #statements: ReturnType<typeof prepareStatements>;
 
+  /** The rows of the lists that were written last, so that they need not be read for each batch. */
+  readonly #lists = new Map<ListKey, ListRow>();
+  /** What `store` has returned last. Undefined while it runs. */
+  #stored: StoreFields | undefined;
   /** What the row of table `store` has to say, while a plan is being stored. */
   #rowCount = 0;
   #checksumSum = 0;
@@ -86,11 +90,15 @@ export class StoredRows {
    * says then.
    */
   store(before: StoreFields, { lists, state }: Plan, limits: Limits): StoreFields {
+    // If the last transaction was rolled back, so were its changes of these rows.
+    if (before !== this.#stored || this.#lists.size >= limits.listRowsKept) this.#lists.clear();
+    this.#stored = undefined;
     this.#rowCount = before.rowCount;
     this.#checksumSum = before.checksumSum;
     let { clock } = before;
     for (const { list, hasItems, changes } of lists) {
-      const stored = this.#findList(list) ?? this.#addList(list);
+      const stored = this.#lists.get(list) ?? this.#findList(list) ?? this.#addList(list);
+      this.#lists.set(list, stored);
       if (hasItems !== undefined) this.#updateList(stored, { ...stored, hasItems });
       for (const { version, position, id, json, replaces } of changes) {
         clock++;
@@ -103,6 +111,7 @@ export class StoredRows {
     if (Math.floor(clock / prunedAtOnce) > Math.floor(before.clock / prunedAtOnce)) this.#prune(tombstonesMax);
     const fields = { ...before, ...state, rowCount: this.#rowCount, checksumSum: this.#checksumSum | 0 };
     this.writeStore(fields);
+    this.#stored = fields;
     return fields;
   }
 
@@ -150,6 +159,7 @@ export class StoredRows {
   #updateList(old: ListRow, row: ListRow): void {
     const checksum = listChecksum(row);
     this.#statements.updateList.run(row.hasItems ? 1 : 0, row.prunedThrough, checksum, row.key);
+    this.#lists.set(row.list, row);
     this.#checksumSum += checksum - listChecksum(old);
   }
 

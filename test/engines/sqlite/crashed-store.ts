@@ -43,11 +43,11 @@ export function createdItem(version: number, json: string, id = `id-${version}`)
   return { version, position: version, id, json, replaces: undefined };
 }
 
-/** Commits changes of the root list, on the state after the last such commit. */
-export function commitRows(store: SqliteStore, changes: readonly PlannedChange[]): void {
+/** Commits changes of a list, on the state after the last such commit. */
+export function commitRows(store: SqliteStore, changes: readonly PlannedChange[], list = rootList): void {
   const before = states.get(store) ?? store.rows.state();
   const state = stateAfter(before, changes);
-  store.commit(changes.length === 0 ? [] : [{ list: rootList, hasItems: undefined, changes }], state);
+  store.commit(changes.length === 0 ? [] : [{ list, hasItems: undefined, changes }], state);
   states.set(store, state);
 }
 

@@ -83,6 +83,13 @@ test("commits after a failed sync survive a crash", () => {
   expect(versionsAfterCrash()).toEqual([1, 2, 3]);
 });
 
+test("a list whose first commit has failed is made by the next one", () => {
+  log.syncs = ["fails"];
+  expect(() => commitRows(store, [row(1)], "work")).toThrow(notStored);
+  commitRows(store, [row(1)], "work");
+  expect(Array.from(store.rows.items(), ({ list, version }) => `${list} ${version}`)).toEqual([" 1", "work 1"]);
+});
+
 test("if a commit cannot be erased from the log after its sync failed, the outcome of the write is not known", () => {
   log.syncs = ["fails", "fails"];
   expect(commit(row(2))).toThrow(unknown);
