@@ -28,6 +28,9 @@ export interface SimulatedReply {
   readonly feedFrom?: { readonly version: number; readonly epoch: string } | "resync";
 }
 
+/** The status of a full store. */
+const full = 507;
+
 /** Notified of every write that is stored, with the item before and after it. */
 export type OnWrite = (actor: string, id: string, before: Fields | undefined, after: Fields | undefined) => void;
 
@@ -47,7 +50,7 @@ export class SimulatedService {
   epoch = "e0";
   version = 0;
   readOnly = false;
-  /** If set, every request is refused with this status. */
+  /** If set, every request is refused with this status. With that of a full store, only requests that need room are. */
   refusal: number | undefined;
 
   constructor(isPlain: boolean, onWrite: OnWrite) {
@@ -101,7 +104,7 @@ export class SimulatedService {
 
   handle(actor: string, request: SimulatedRequest): SimulatedReply {
     const { method, path, query } = request;
-    if (this.refusal !== undefined) return { status: this.refusal };
+    if (this.refusal !== undefined && this.refusal !== full) return { status: this.refusal };
     if (path.startsWith("/changes/") && this.isPlain) return { status: 404 };
     const [, epoch = "", digits = ""] = /since=(\w+)-(\d+)/.exec(query) ?? [];
     const since = { epoch, version: Number(digits) };
@@ -170,6 +173,8 @@ export class SimulatedService {
     if (!this.isPlain && current && ifMatch !== undefined && ifMatch !== this.#tag(current.version))
       return { ...problem(412, "PreconditionFailed", `,"current":${current.json}`), etag: this.#tag(current.version) };
     const status = method === "POST" ? 201 : 204;
+    // Our service looks for room last, so this says that no earlier attempt is stored.
+    if (this.refusal === full && method !== "DELETE") return { status: full };
     if (this.readOnly) return { status, etag: this.#tag(this.version, "-not-kept") };
     this.write(actor, id, method === "DELETE" ? undefined : body);
     return { status, etag: this.isPlain || method === "DELETE" ? undefined : this.#tag(this.version) };

@@ -90,9 +90,9 @@ export function refused(outbox: Outbox, edit: Edit, problem: EditProblem): Outbo
   const own = waits.filter(({ id }) => id === edit.id);
   const next = own[1];
   if (!next || own.length > 2 || own[0]?.number !== edit.number || edit.kind === "remove") return waits;
-  // A removal in another tab may have been made without seeing this edit.
-  if (next.kind === "remove" && !mergeFields(edit.base ?? "{}", edit.mine ?? "", next.base ?? "{}").isDone)
-    return waits;
+  // The user may not have seen all that the refused edit has become: it was made in another tab, or contains by now what
+  // others have done. If that contradicts the next edit, the user decides about one after the other.
+  if (reconciled(next, { json: edit.mine }, false)?.theirs) return waits;
   return withEdit(replaced(waits, next, undefined), next, { json: edit.base, etag: edit.etag });
 }
 

@@ -1,0 +1,31 @@
+// The outbox as a value: what becomes of the edits of an item when the service refuses the first of them.
+
+import { expect, test } from "bun:test";
+import { type Edit, refused } from "../../src/client/offline/outbox.ts";
+import { ids } from "../service.ts";
+
+const edit = (number: number, kind: Edit["kind"], base: object, mine?: object): Edit => ({
+  number,
+  id: ids.one,
+  kind,
+  base: JSON.stringify(base),
+  mine: mine && JSON.stringify(mine),
+  sent: number === 1,
+});
+const problem = { status: 507, code: "StoreFull", detail: "" };
+/** It was compared with the list when the service refused an earlier attempt: meanwhile, somebody has written B. */
+const first = edit(1, "change", { A: "old", B: "theirs" }, { A: "mine", B: "theirs" });
+
+test("a refused edit and what the user did next become one edit", () => {
+  const change = edit(2, "change", { A: "mine", B: "theirs" }, { A: "mine", B: "next" });
+  expect(refused([first, change], first, problem)).toMatchObject([{ mine: '{"A":"mine","B":"next"}' }]);
+  const removal = edit(2, "remove", { A: "mine", B: "theirs" });
+  expect(refused([first, removal], first, problem)).toMatchObject([{ kind: "remove", base: first.base }]);
+});
+
+test("a refused edit does not make the user overwrite or remove what others have written, and the user has not seen", () => {
+  const change = edit(2, "change", { A: "mine", B: "old" }, { A: "mine", B: "next" });
+  expect(refused([first, change], first, problem)).toEqual([{ ...first, sent: false, problem }, change]);
+  const removal = edit(2, "remove", { A: "mine", B: "old" });
+  expect(refused([first, removal], first, problem)).toEqual([{ ...first, sent: false, problem }, removal]);
+});
