@@ -45,6 +45,24 @@ function slow(storage: MapStorage): OfflineStorage {
   };
 }
 
+/** A storage of which those writes wait for `open` in which the text contains `held`. */
+function gated(storage: MapStorage, held = "") {
+  const { promise: opens, resolve: open } = Promise.withResolvers<void>();
+  const gate = { isClosed: false, open };
+  closes.push(open);
+  const wait = async (value: string) => {
+    if (gate.isClosed && value.includes(held)) await opens;
+  };
+  return {
+    gate,
+    storage: {
+      getItem: (key: string) => storage.getItem(key),
+      setItem: (key: string, value: string) => wait(value).then(() => storage.setItem(key, value)),
+      removeItem: (key: string) => wait("").then(() => storage.removeItem(key)),
+    },
+  };
+}
+
 const pending = (list: OfflineList<TodoItem>) => list.getSnapshot().pending;
 const isSent = (list: OfflineList<TodoItem>) => eventually(() => expect(pending(list)).toEqual([]));
 /** A list that can do nothing asks for nothing. */
@@ -293,6 +311,57 @@ describe("conflicts", () => {
     expect(names(list)).toEqual(["theirs"]);
     await list.resolve(ids.one, "theirs");
     expect(pending(list)).toEqual([]);
+  });
+});
+
+describe("on a slow device", () => {
+  const theirs = item(ids.one, '"Name":"One","Notes":"of somebody else"');
+
+  for (const [what, isWaiting] of [
+    ["an item", false],
+    ["an item with an edit that is confirmed just then", true],
+  ] as const)
+    test(`what others have done to ${what} before its removal is kept counts as not seen`, async () => {
+      const { service, network, storage, list } = await open();
+      await service.create(item(ids.one, '"Name":"One"'));
+      const { gate, ...slowly } = gated(storage);
+      const made = list(slowly);
+      await follow(made);
+      const answers = Promise.withResolvers<void>();
+      network.answersAfter = answers.promise;
+      if (isWaiting) {
+        await made.change(ids.one, (seen) => ({ ...seen, Done: true }));
+        await eventually(() => expect(network.requests).toContain("PUT /api/todoitems/"));
+      }
+      gate.isClosed = true;
+      answers.resolve();
+      if (!isWaiting) void made.add({ Name: "Two" });
+      await turns(100);
+      const removing = made.remove(ids.one);
+      const notes = isWaiting ? theirs.replace("{", '{"Done":true,') : theirs;
+      await service.send("PUT", "/api/todoitems/", notes);
+      await eventually(() => expect(made.getSnapshot().items[0]?.item).toHaveProperty("Notes"));
+      gate.open();
+      await removing;
+      await eventually(() => expect(pending(made)).toMatchObject([{ id: ids.one, state: "conflict" }]));
+      expect(await service.list()).toContain("of somebody else");
+    });
+
+  test("an edit is not sent to a store that has taken over before the device has noted that it may be sent", async () => {
+    const { service, network, storage, list } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const { gate, ...slowly } = gated(storage, '"sent":true');
+    const made = list(slowly);
+    await follow(made);
+    gate.isClosed = true;
+    await made.change(ids.one, rename("Uno"));
+    network.service = (await openService()).service;
+    await network.service.create(item(ids.one, '"Name":"One"'));
+    network.breakFeeds();
+    await untilKind(made, "lost");
+    gate.open();
+    await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["held"]));
+    expect(network.requests.filter((request) => request.startsWith("PUT"))).toEqual([]);
   });
 });
 

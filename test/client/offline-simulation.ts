@@ -80,6 +80,13 @@ interface Feed {
   waiting: { resolve: (chunk: unknown) => void; reject: (error: Error) => void } | undefined;
 }
 
+/** A write to the storage of a device that has not ended yet. */
+interface Storing {
+  readonly tab: Tab;
+  readonly write: () => void;
+  readonly end: () => void;
+}
+
 interface Device {
   readonly name: string;
   readonly values: Map<string, string>;
@@ -87,6 +94,8 @@ interface Device {
   readonly streams: boolean;
   isCut: boolean;
   tabs: Tab[];
+  /** Counts what the user does. The number of the last time at which it was about an item, by the item's ID. */
+  readonly acts: Map<string, number>;
 }
 
 interface Tab {
@@ -109,6 +118,8 @@ const fields = ["A", "B", "C"];
 /** A field whose old values come back. */
 const returningField = "Done";
 const returningValues = ["yes", "no"];
+/** Which share of the writes to the storage may end in a later step. */
+const slowWrites = [0, 0.3, 0.8];
 /** A small limit, so that it is reached in every run. */
 const bytesMax = 3_000;
 const real = { setTimeout, clearTimeout, random: Math.random, setImmediate, now: Date.now, error: console.error };
@@ -118,6 +129,7 @@ class Simulation {
   readonly counts: Counts = { ...noCounts };
   readonly #random: Random;
   readonly #service: SimulatedService;
+  readonly #slowWrites: number;
   readonly #devices: Device[];
   readonly #edits = new Map<string, UserEdit>();
   /** How often each item was created since the last restore. */
@@ -128,6 +140,7 @@ class Simulation {
   #timers: Timer[] = [];
   #messages: Message[] = [];
   #feeds: Feed[] = [];
+  #storing: Storing[] = [];
   #backups: Backup[] = [];
   #owner: Tab | undefined;
   #nowMs = 0;
@@ -140,6 +153,7 @@ class Simulation {
   constructor(seed: number) {
     this.#random = new Random(seed);
     const isPlain = this.#random.chance(0.1);
+    this.#slowWrites = this.#random.pick(slowWrites);
     this.#service = new SimulatedService(isPlain, (...write) => this.#audit(...write));
     this.#devices = Array.from({ length: 3 }, (_, index) => ({
       name: `device ${index}`,
@@ -148,6 +162,7 @@ class Simulation {
       streams: index > 0,
       isCut: false,
       tabs: [],
+      acts: new Map(),
     }));
   }
 
@@ -232,9 +247,11 @@ class Simulation {
     });
   }
 
-  /** A write takes a moment, in which other things happen. */
+  /** A write takes a moment, or so long that other things happen meanwhile. */
   async #store(tab: Tab, key: string, write: () => void): Promise<void> {
     for (let turns = this.#random.below(6); turns > 0; turns--) await undefined;
+    if (!this.#isCalm && this.#random.chance(this.#slowWrites))
+      await new Promise<void>((end) => this.#storing.push({ tab, write, end }));
     if (tab.isDead || tab.crashes === "before") return this.#crash(tab);
     if (!this.#isCalm && (tab.storageFails === "once" || (tab.storageFails && key.endsWith("outbox")))) {
       if (tab.storageFails === "once" || this.#random.chance(0.1)) tab.storageFails = undefined;
@@ -254,6 +271,9 @@ class Simulation {
     device.tabs = device.tabs.filter((other) => other !== tab);
     this.#timers = this.#timers.filter(({ owner }) => owner !== tab);
     this.#feeds = this.#feeds.filter((feed) => feed.message.tab !== tab);
+    // Nobody knows whether the write that was under way has reached the device.
+    for (const storing of this.#storing) if (storing.tab === tab && this.#random.chance(0.5)) storing.write();
+    this.#storing = this.#storing.filter((storing) => storing.tab !== tab);
     this.#owner = device.tabs[0];
     tab.locks.crash();
     return never;
@@ -319,7 +339,18 @@ class Simulation {
     return edit;
   }
 
-  /** The rule that needs no unique values: after `change()` resolves, the list shows the change, or a conflict. */
+  /** Notes that the user does something about an item. Returns whether that is still the last time, in the same list. */
+  #notesAct(tab: Tab, id: string): () => boolean {
+    const number = ++this.#names;
+    const { list, device } = tab;
+    device.acts.set(id, number);
+    return () => device.acts.get(id) === number && tab.list === list;
+  }
+
+  /**
+   * The rule that needs no unique values: after `change()` resolves, the list shows the change, or a conflict, unless the
+   * user has done something else about the item meanwhile.
+   */
   #checkShown({ list, device }: Tab, id: string, field: string, value: string): void {
     const { items, pending } = list.getSnapshot();
     const shown = items.find((entry) => entry.id === id)?.item[field];
@@ -348,14 +379,21 @@ class Simulation {
   }
 
   #change(tab: Tab, id: string): void {
+    const isLast = this.#notesAct(tab, id);
     if (this.#random.chance(0.3)) {
       const value = this.#random.pick(returningValues);
       // What others have done may have arrived, and not be drawn yet. If the user puts the old value of a waiting edit back
       // just then, nothing is left to send, and the list shows what the others have done.
-      const isDrawn = !this.#timers.some(({ owner, dueMs }) => owner === tab && dueMs <= this.#nowMs);
-      const isChecked = isDrawn || !tab.list.getSnapshot().pending.some((edit) => edit.id === id);
-      const shown = () => isChecked && this.#checkShown(tab, id, returningField, value);
-      return void tab.list.change(id, (item) => ({ ...item, [returningField]: value })).then(shown, () => {});
+      let isChecked = true;
+      const shown = () => isLast() && isChecked && this.#checkShown(tab, id, returningField, value);
+      const change = (item: Item) => {
+        const isDrawn = !this.#timers.some(({ owner, dueMs }) => owner === tab && dueMs <= this.#nowMs);
+        const isAlone = !tab.list.getSnapshot().pending.some((edit) => edit.id === id);
+        // If the item has this value already, there is nothing to do, and others may remove the item.
+        isChecked = (isDrawn || isAlone) && item[returningField] !== value;
+        return { ...item, [returningField]: value };
+      };
+      return void tab.list.change(id, change).then(shown, () => {});
     }
     const field = this.#random.pick(fields);
     this.#supersede(tab, id, field);
@@ -368,7 +406,7 @@ class Simulation {
       return { ...item, [field]: edit.value };
     });
     this.#finish(
-      call.then(() => this.#checkShown(tab, id, field, edit.value)),
+      call.then(() => isLast() && this.#checkShown(tab, id, field, edit.value)),
       edit,
     );
   }
@@ -379,6 +417,7 @@ class Simulation {
     tab.removed = undefined;
     const { items, pending } = tab.list.getSnapshot();
     if (!removed || items.some(({ id }) => id === removed.ID)) return;
+    this.#notesAct(tab, removed.ID);
     this.#supersede(tab, removed.ID);
     // If nothing waits for this item, its earlier edits are gone, and nobody can be asked about them.
     if (!pending.some(({ id }) => id === removed.ID))
@@ -410,6 +449,7 @@ class Simulation {
 
   #remove(tab: Tab, id: string, item: Item): void {
     const waiting = this.#waiting(tab, id);
+    this.#notesAct(tab, id);
     this.#supersede(tab, id);
     const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
     edit.wasStored = !this.#service.items.has(id);
@@ -437,6 +477,7 @@ class Simulation {
     const { id, conflict, kind } = waiting;
     if (!conflict && this.#random.chance(0.5)) return this.#act(tab, () => void tab.list.retry(id).catch(() => {}));
     if (!conflict) return this.#discard(tab, id);
+    this.#notesAct(tab, id);
     const mine = this.#editsOf(tab.device.name, id);
     if (mine.some((edit) => edit.wasStored && conflict.mine?.[edit.field] === edit.value))
       this.counts.conflictsAfterLostResponse++;
@@ -453,6 +494,8 @@ class Simulation {
   }
 
   async #discard(tab: Tab, id?: string): Promise<void> {
+    if (id === undefined) tab.device.acts.clear();
+    else this.#notesAct(tab, id);
     for (const edit of this.#editsOf(tab.device.name, id)) Object.assign(edit, { isOver: true, isHeld: false });
     await this.#act(tab, () => void tab.list.discard(id).catch(() => {}));
   }
@@ -638,12 +681,19 @@ class Simulation {
 
   async #networkActs(): Promise<void> {
     const work = this.#random.pick(this.#deliverable());
-    if ("request" in work) await this.#act(work.tab, () => this.#carry(work));
+    if ("write" in work) {
+      this.#storing = this.#storing.filter((other) => other !== work);
+      await this.#act(work.tab, work.end);
+    } else if ("request" in work) await this.#act(work.tab, () => this.#carry(work));
     else await this.#act(work.message.tab, () => this.#deliver(work));
   }
 
-  #deliverable(): readonly (Message | Feed)[] {
-    return [...this.#messages, ...this.#feeds.filter(({ waiting, chunks }) => waiting && chunks.length > 0)];
+  #deliverable(): readonly (Message | Feed | Storing)[] {
+    return [
+      ...this.#storing,
+      ...this.#messages,
+      ...this.#feeds.filter(({ waiting, chunks }) => waiting && chunks.length > 0),
+    ];
   }
 
   #carry(message: Message): void {
@@ -676,13 +726,18 @@ class Simulation {
 
   #arrive(message: Message): void {
     const { refusal } = this.#service;
+    const { method, path, body } = message.request;
+    // The tab has crashed, and the next one may send the edit again before it hears of this.
+    if (message.tab.isDead)
+      for (const { id } of this.#editsOf(message.tab.device.name))
+        if ((path + body).includes(id)) this.#forgotten.add(id);
     // A server that fails may have stored the request before.
     if (refusal === 500 && this.#random.chance(0.5)) this.#service.refusal = undefined;
     message.reply = this.#service.handle(message.tab.device.name, message.request);
     this.#noteWholeList(message.tab, message.request, message.reply);
-    if (message.request.method === "DELETE" && message.reply.status === 404)
+    if (method === "DELETE" && message.reply.status === 404)
       for (const edit of this.#edits.values())
-        if (edit.field === "removed" && message.request.path.endsWith(edit.id)) edit.wasStored = true;
+        if (edit.field === "removed" && path.endsWith(edit.id)) edit.wasStored = true;
     if (refusal === 500) message.reply = { status: 500 };
     this.#service.refusal = refusal;
     this.#pushFeeds();

@@ -99,7 +99,8 @@ export class EditSender {
   }
 
   async #attempt({ number }: Edit): Promise<void> {
-    const isOurs = this.#parts.follower.connected?.epoch !== undefined;
+    const { connected } = this.#parts.follower;
+    const isOurs = connected?.epoch !== undefined;
     // The user may change the edit until it is marked. So it is looked up again each time.
     const find = (outbox = this.#parts.kept.outbox) => outbox.find((edit) => edit.number === number);
     const first = find();
@@ -118,6 +119,8 @@ export class EditSender {
     const edit = find();
     // The change feed may have shown in the meantime that the edit is stored, or the comparison was a conflict.
     if (!edit?.sent) return;
+    // While the device noted that, the connection may have been lost, and another store may answer now.
+    if (this.#parts.follower.connected !== connected) return this.#replace(edit, { ...edit, sent: wasSent });
     try {
       await this.#request(edit, wasSent, isOurs);
     } catch (error) {

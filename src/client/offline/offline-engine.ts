@@ -113,12 +113,22 @@ export class OfflineEngine<Item> {
     await this.ready;
     if (this.#follower.connected?.readOnly) throw new Error("The service is read-only: it stores no edits.");
     if (this.#follower.status.readOnly) this.#follower.doubt();
+    const { epoch } = this.#follower.mirror;
+    const seenNow = () => this.view.seen.find((entry) => entry.id === id);
+    const own = this.#kept.outbox.filter((edit) => edit.id === id);
+    const seenFirst = seenNow();
+    // The device may be slow. What others have done arrives meanwhile, and the user has not seen it. Edits of this item may
+    // be stored meanwhile, the first ones first, and the user has seen them on top.
+    const seenWith = (outbox: Outbox) => {
+      const first = own.findIndex(({ number }) => outbox.some((edit) => edit.number === number));
+      const stored = first < 0 ? own : own.slice(0, first);
+      if (stored.length === 0 || seenNow() === seenFirst) return seenFirst;
+      return { json: stored.reduce(onTop, seenFirst?.json), etag: undefined };
+    };
     const change = (outbox: Outbox) => {
-      const seen = this.view.seen.find((entry) => entry.id === id);
+      const seen = seenWith(outbox);
       const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
-      if (!edit) return outbox;
-      const { epoch } = this.#follower.mirror;
-      return withEdit(outbox, { ...edit, id, epoch, number: this.#kept.nextNumber() }, seen);
+      return edit ? withEdit(outbox, { ...edit, id, epoch, number: this.#kept.nextNumber() }, seen) : outbox;
     };
     await this.#commit(change, "room");
   }
