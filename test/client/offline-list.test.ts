@@ -961,6 +961,32 @@ describe("several instances", () => {
     await eventually(() => expect(names(second).sort()).toEqual(["One", "Two", "of the first", "of the second"]));
   });
 
+  test("an item that was added in one tab and deleted elsewhere does not come back, although another tab has seen that", async () => {
+    const { service, storage, list } = await open();
+    const shared = new SharedLocks();
+    const first = list({ locks: new TabLocks(shared) });
+    await follow(first);
+    const network = new Network(service);
+    const second = list(
+      { locks: new TabLocks(shared), storage: new MapStorage(storage.values) },
+      { fetch: network.fetch },
+    );
+    await follow(second);
+    network.state = "lossy";
+    network.breakFeeds();
+    const id = await second.add({ Name: "Two" });
+    await eventually(() => expect(network.requests).toContain("POST /api/todoitems/"));
+    network.state = "down";
+    await service.fetch("DELETE", `/api/todoitems/${id}`);
+    await eventually(() => expect(first.getSnapshot().items).toEqual([]));
+    await first.close();
+    await eventually(() => expect(second.getSnapshot().status.kept).toBe(true));
+    // The app is killed.
+    const third = list({ storage: new MapStorage(new Map(storage.values)) });
+    await third.sync();
+    expect([pending(third), await service.list()]).toEqual([[], "[]"]);
+  });
+
   test("a removal in another tab does not hide a refused change that it did not see", async () => {
     const { service, network, storage, list } = await open({ requiredFields: ["Name"] });
     await service.create(item(ids.one, '"Name":"One"'));

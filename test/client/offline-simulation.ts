@@ -453,7 +453,10 @@ class Simulation {
     this.#supersede(tab, id);
     const edit = this.#track(tab, id, "removed", `remove ${++this.#names}`);
     edit.wasStored = !this.#service.items.has(id);
-    for (const seen of [item, ...waiting]) for (const name of fields) edit.seen.add(seen[name]);
+    const decided = tab.list
+      .getSnapshot()
+      .pending.flatMap((one) => (one.id === id ? (one.conflict?.theirs ?? []) : []));
+    for (const seen of [item, ...waiting, ...decided]) for (const name of fields) edit.seen.add(seen[name]);
     tab.removed = item;
     this.#finish(tab.list.remove(id), edit);
   }

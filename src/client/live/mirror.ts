@@ -113,8 +113,8 @@ export function unchanged<Value extends object>(before: Value, after: Value): Va
   return names.length === Object.keys(before).length && names.every(isSame) ? before : after;
 }
 
-/** Whether the first ETag names an older state than the second, in the same history of the store. */
-function isOlder(one: string | undefined, other: string | undefined): boolean {
+/** Whether the first ETag or token names an older state than the second, in the same history of the store. */
+export function isOlder(one: string | undefined, other: string | undefined): boolean {
   const [first, second] = [parseToken(one ?? ""), parseToken(other ?? "")];
   return first !== undefined && first.epoch === second?.epoch && first.version < second.version;
 }

@@ -4,7 +4,7 @@
 
 import { parseToken } from "../../items/token.ts";
 import { utf8Length } from "../item-text.ts";
-import type { ListCopy, Mirror } from "../live/mirror.ts";
+import { isOlder, type ListCopy, type Mirror } from "../live/mirror.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
@@ -79,24 +79,27 @@ export class KeptList {
   }
 
   /**
-   * Takes over the outbox on the device. Edits that have waited in memory come after those that were kept. The list may
-   * have passed events that show edits to be stored. The kept copy has not, so the list goes back to it.
+   * Takes over the outbox on the device. Edits that have waited in memory come after those that were kept. Events show
+   * which of them are stored. The list and the kept copy may have passed some of these events, so both begin again with
+   * the older of the two.
    */
   async takeOver(): Promise<void> {
     await this.#exclusive(async () => {
       this.#state = "unreadable";
       const edits = await this.#readOutbox();
-      const goesBack = edits.some(({ sent }) => sent);
-      const copy = goesBack ? await this.#readCopy() : undefined;
+      const copy = await this.#readCopy();
+      const isBehind = isOlder(this.#parts.mirror.token, copy?.token);
       const joined = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...this.outbox];
-      if (this.outbox.length > 0)
-        await this.#writeOutbox(joined).catch((error: unknown) => {
-          this.error = error;
-        });
+      try {
+        if (isBehind) await this.#writeCopy();
+        if (this.outbox.length > 0) await this.#writeOutbox(joined);
+      } catch (error) {
+        this.error = error;
+      }
       // From here on, nothing may come in between: an event would miss the outbox, or come on top of the older list.
       this.outbox = joined;
       this.#state = "kept";
-      if (goesBack) this.#startFrom(copy);
+      if (!isBehind && edits.some(({ sent }) => sent)) this.#startFrom(copy);
       this.#parts.reconnect();
     }).catch((error: unknown) => {
       this.error = error;
@@ -151,31 +154,36 @@ export class KeptList {
     if (this.isKept) this.#quiet = setTimeout(() => void this.saveCopy(), quietMs);
   }
 
-  /**
-   * A copy that is too large is not kept. Neither is one that could not be continued. If the storage refuses the copy, the
-   * earlier one goes, too: the list can be read again from the service, and the edits may need its room.
-   */
   async saveCopy(): Promise<void> {
     clearTimeout(this.#quiet);
-    const { mirror, storage } = this.#parts;
     await this.#exclusive(async () => {
       // The token must not pass an event that has shown an edit to be stored, before the outbox on the device knows it,
       // too. So what waits comes first, then the copy is made, and then the outbox is written, in case an earlier attempt
       // to write it has failed.
       while (this.#waiting.length > 0) await this.#commitAll(this.#waiting.splice(0));
       if (!this.isKept) return;
-      const text = parseToken(mirror.token ?? "") && JSON.stringify({ format, ...mirror.copy });
-      await this.#writeOutbox(this.outbox);
-      try {
-        if (text && utf8Length(text) <= this.#bytesMax) await storage?.setItem(this.#keys.copy, text);
-        else await storage?.removeItem(this.#keys.copy);
-      } catch (error) {
-        await storage?.removeItem(this.#keys.copy);
-        throw error;
-      }
+      await this.#writeCopy(() => this.#writeOutbox(this.outbox));
       // Now the device has everything.
       this.#show(undefined);
     }).catch((error: unknown) => this.#show(error));
+  }
+
+  /**
+   * Makes a copy of the list, and keeps it after `first`. A copy that is too large is not kept. Neither is one that could
+   * not be continued. If the storage refuses the copy, the earlier one goes, too: the list can be read again from the
+   * service, and the edits may need its room.
+   */
+  async #writeCopy(first?: () => Promise<void>): Promise<void> {
+    const { mirror, storage } = this.#parts;
+    const text = parseToken(mirror.token ?? "") && JSON.stringify({ format, ...mirror.copy });
+    await first?.();
+    try {
+      if (text && utf8Length(text) <= this.#bytesMax) await storage?.setItem(this.#keys.copy, text);
+      else await storage?.removeItem(this.#keys.copy);
+    } catch (error) {
+      await storage?.removeItem(this.#keys.copy);
+      throw error;
+    }
   }
 
   async forget(): Promise<void> {
