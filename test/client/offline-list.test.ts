@@ -312,6 +312,47 @@ describe("conflicts", () => {
     await list.resolve(ids.one, "theirs");
     expect(pending(list)).toEqual([]);
   });
+
+  test("a conflict follows what others do to its item, and ends if they come to want the same", async () => {
+    const { service, list } = await openConflict();
+    const put = (fields: string) => service.send("PUT", "/api/todoitems/", item(ids.one, fields));
+    const expectConflict = (shown: object, theirs: object | undefined) =>
+      eventually(() => {
+        expect(pending(list)).toMatchObject([{ state: "conflict", conflict: { mine: { Name: "mine" }, theirs } }]);
+        expect(list.getSnapshot().items).toMatchObject([{ item: shown }]);
+      });
+    await put('"Name":"theirs","Notes":"x"');
+    await follow(list);
+    await expectConflict({ Name: "mine", Notes: "x" }, { Name: "theirs" });
+    await put('"Name":"theirs again","Notes":"y"');
+    await expectConflict({ Name: "mine", Notes: "y" }, { Name: "theirs again", Notes: "y" });
+    await service.fetch("DELETE", `/api/todoitems/${ids.one}`);
+    await expectConflict({ Name: "mine", Notes: "y" }, undefined);
+    await service.create(item(ids.one, '"Name":"back","Notes":"z"'));
+    await expectConflict({ Name: "mine", Notes: "z" }, { Name: "back", Notes: "z" });
+    await put('"Name":"mine","Notes":"z"');
+    await isSent(list);
+    expect(names(list)).toEqual(["mine"]);
+  });
+
+  test("whoever insists on a removal gives up what was done to the item later, and there is no second conflict", async () => {
+    const { service, network, list } = await openConflict({}, (made) => made.remove(ids.one));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs"'));
+    await follow(list);
+    await eventually(() => expect(pending(list)[0]?.state).toBe("conflict"));
+    network.state = "down";
+    network.breakFeeds();
+    await list.change(ids.one, rename("later"));
+    await list.change(ids.one, rename("even later"));
+    expect(names(list)).toEqual(["even later"]);
+    expect(pending(list).map(({ state }) => state)).toEqual(["conflict", "waiting"]);
+    await list.resolve(ids.one, "mine");
+    expect(pending(list)).toMatchObject([{ kind: "remove", state: "waiting" }]);
+    network.state = "up";
+    list.retry();
+    await isSent(list);
+    expect(await service.list()).toBe("[]");
+  });
 });
 
 describe("on a slow device", () => {

@@ -242,7 +242,11 @@ class Simulation {
   }
 
   #subscribe(tab: Tab): void {
-    tab.list.subscribe(() => {
+    const { list } = tab;
+    list.subscribe(() => {
+      const conflicts = list.getSnapshot().pending.filter(({ state }) => state === "conflict");
+      if (new Set(conflicts.map(({ id }) => id)).size < conflicts.length)
+        this.#fail(`an item has two conflicts in ${tab.device.name}`);
       if (!this.#isCalm && this.#random.chance(0.002)) throw new Error("a subscriber's mistake");
     });
   }
@@ -458,7 +462,13 @@ class Simulation {
       .pending.flatMap((one) => (one.id === id ? (one.conflict?.theirs ?? []) : []));
     for (const seen of [item, ...waiting, ...decided]) for (const name of fields) edit.seen.add(seen[name]);
     tab.removed = item;
-    this.#finish(tab.list.remove(id), edit);
+    const { list } = tab;
+    const call = list.remove(id).then(() => {
+      const { items, pending } = list.getSnapshot();
+      // The item had left the list before the device was ready. Perhaps it is in a store that has taken over.
+      edit.isOver ||= ![...items, ...pending].some((one) => one.id === id);
+    });
+    this.#finish(call, edit);
   }
 
   /** A later edit of the same user replaces earlier ones that are not stored yet. */
@@ -487,6 +497,8 @@ class Simulation {
     const isMine = this.#random.chance(0.6);
     for (const edit of mine) {
       if (!isMine && edit.stored === 0) edit.isOver = true;
+      // Whoever insists on a removal gives up what was done to the item later.
+      if (isMine && kind === "remove" && edit.field !== "removed") edit.isOver = true;
       if (!isMine) continue;
       edit.allowed++;
       if (conflict.theirs) edit.items.push(conflict.theirs);

@@ -8,7 +8,7 @@ import type { ItemState } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { timerMsMax } from "../time-limit.ts";
 import type { KeptList } from "./kept-list.ts";
-import { type Edit, type EditState, reconciled, refused, replaced } from "./outbox.ts";
+import { behind, type Edit, type EditState, reconciled, refused, replaced } from "./outbox.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 /** If the change feed was silent for longer, the next edit waits until it is known which store answers. */
@@ -181,8 +181,11 @@ export class EditSender {
     await this.#parts.kept.commit((outbox) => {
       // Before the edit leaves the outbox, so that nobody sees the item for a moment as it was before the edit.
       if (now) this.#parts.follower.mirror.put(edit.id, now);
-      const current = outbox.find(({ number }) => number === edit.number);
-      return replaced(outbox, edit, current && nextOf(current));
+      const index = outbox.findIndex(({ number }) => number === edit.number);
+      const current = outbox[index];
+      const next = current && nextOf(current);
+      // Another tab may have taken over edits that come before this one.
+      return replaced(outbox, edit, next && behind(next, outbox.slice(0, index)));
     });
     // Another store answers at this address by now. The list must find out before anything else is sent.
     if (now?.etag !== undefined && parseToken(now.etag)?.epoch !== this.#parts.follower.connected?.epoch)

@@ -5,7 +5,7 @@
 import { parseToken } from "../../items/token.ts";
 import { utf8Length } from "../item-text.ts";
 import { isOlder, type ListCopy, type Mirror } from "../live/mirror.ts";
-import type { Outbox } from "./outbox.ts";
+import { behind, type Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
 export interface OfflineStorage {
@@ -89,7 +89,8 @@ export class KeptList {
       const edits = await this.#readOutbox();
       const copy = await this.#readCopy();
       const isBehind = isOlder(this.#parts.mirror.token, copy?.token);
-      const joined = [...edits.map((edit) => ({ ...edit, number: this.nextNumber() })), ...this.outbox];
+      const kept = edits.map((edit) => ({ ...edit, number: this.nextNumber() }));
+      const joined = [...kept, ...this.outbox.map((edit) => behind(edit, kept))];
       try {
         if (isBehind) await this.#writeCopy();
         if (this.outbox.length > 0) await this.#writeOutbox(joined);

@@ -13,7 +13,7 @@ import { isBrowser, isReactNative } from "../runtime.ts";
 import { EditSender } from "./edit-sender.ts";
 import { KeptList, type OfflineStorage } from "./kept-list.ts";
 import { type Conflict, OfflineView, type Resolution } from "./offline-snapshot.ts";
-import { type Edit, heard, type Outbox, onTop, replaced, type UserEdit, withEdit } from "./outbox.ts";
+import { type Edit, heard, type Outbox, onTop, resolved, type UserEdit, withEdit } from "./outbox.ts";
 
 export interface OfflineListOptions<Item> extends LiveListOptions {
   /**
@@ -145,6 +145,21 @@ export class OfflineEngine<Item> {
     void this.#sender.send();
   }
 
+  /**
+   * Resolves the conflict of this item's edit as the user sees it. If others have changed the item just now, the service
+   * refuses what is sent, and it is compared once more.
+   */
+  async resolve(id: string, choice: Resolution<Item>): Promise<void> {
+    await this.ready;
+    const isMeant = (edit: Edit) => edit.id === id && edit.theirs !== undefined;
+    const seen = this.#kept.outbox.find(isMeant);
+    await this.commit((outbox) => {
+      if (!seen || !outbox.some((edit) => isMeant(edit) && edit.number === seen.number))
+        throw new RangeError(`No edit of the item ${id} has a conflict.`);
+      return resolved(outbox, seen, this.view.decided(seen, choice));
+    });
+  }
+
   /** Sends the edits that were made for another store to the one that answers now. */
   async sendAnyway(): Promise<void> {
     await this.commit((outbox) =>
@@ -204,7 +219,7 @@ export class OfflineEngine<Item> {
 
   /** The outbox hears of a change before the copy is kept. Otherwise, a crash in between would hide it from the outbox. */
   #received(change: ListChange): void {
-    void this.#kept.commit((outbox) => heard(outbox, change));
+    void this.#kept.commit((outbox) => heard(outbox, change, (id) => this.#follower.mirror.stateOf(id)));
     this.#kept.saveCopyWhenQuiet();
     this.publisher.publishSoon();
   }
@@ -251,7 +266,7 @@ export class OfflineEngine<Item> {
     this.#asked.add(edit);
     try {
       const choice = await onConflict(this.view.conflictOf(edit));
-      await this.commit((now) => (now.includes(edit) ? replaced(now, edit, this.view.decided(edit, choice)) : now));
+      await this.commit((now) => (now.includes(edit) ? resolved(now, edit, this.view.decided(edit, choice)) : now));
     } catch (error) {
       console.error(error);
     }

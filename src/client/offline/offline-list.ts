@@ -9,7 +9,6 @@ import type { TodoClient } from "../todo-client.ts";
 import type { OfflineStorage } from "./kept-list.ts";
 import { OfflineEngine, type OfflineListOptions } from "./offline-engine.ts";
 import { emptySnapshot, type OfflineSnapshot, type Resolution } from "./offline-snapshot.ts";
-import { replaced } from "./outbox.ts";
 
 /**
  * The engines of this program, by storage and key. Hot reload and React's StrictMode make two lists of each: they share
@@ -75,12 +74,7 @@ export class OfflineList<Item> {
 
   /** Resolves the conflict of this item's edit, in favour of one side or with another item. */
   async resolve(id: string, choice: Resolution<Item>): Promise<void> {
-    const engine = this.#open();
-    await engine.commit((outbox) => {
-      const edit = outbox.find((one) => one.id === id.toLowerCase() && one.theirs);
-      if (!edit) throw new RangeError(`No edit of the item ${id} has a conflict.`);
-      return replaced(outbox, edit, engine.view.decided(edit, choice));
-    });
+    await this.#open().resolve(id.toLowerCase(), choice);
   }
 
   /** Drops the edits of this item that wait, or all edits that wait. */

@@ -4,7 +4,7 @@
 import { mergeFields, sameFields } from "../../items/field-merge.ts";
 import { parseToken } from "../../items/token.ts";
 import type { HttpError } from "../errors.ts";
-import type { ItemState } from "../live/mirror.ts";
+import { type ItemState, isOlder } from "../live/mirror.ts";
 import type { ListChange } from "../live/watch.ts";
 
 export interface Edit {
@@ -78,10 +78,17 @@ export function withEdit(
     if (last.kind === "add") return last.isOwnId ? rest : [...rest, later];
     return replaced(outbox, last, { ...joined, kind: "remove", mine: undefined });
   }
-  if (open.theirs) return [...replaced(outbox, last, open), later];
+  // An item has one conflict at most, that of its first edit.
+  if (open.theirs) return [...(own.length === 1 ? replaced(outbox, last, open) : outbox), later];
   const { json: mine } = mergeFields(edit.base ?? "", edit.mine ?? "", open.mine ?? "");
   if (open.kind === "change" && sameFields(open.base ?? "{}", mine)) return replaced(outbox, last, undefined);
   return replaced(outbox, last, { ...joined, mine });
+}
+
+/** An edit that comes after others. If they are of the same item, its conflict waits until they are stored. */
+export function behind(edit: Edit, others: Outbox): Edit {
+  if (!edit.theirs || !others.some(({ id }) => id === edit.id)) return edit;
+  return { ...edit, base: edit.theirs.json ?? edit.base, etag: undefined, theirs: undefined };
 }
 
 /** The service has refused an edit. If the user has changed the item again in the meantime, both become one new edit. */
@@ -98,15 +105,42 @@ export function refused(outbox: Outbox, edit: Edit, problem: EditProblem): Outbo
 
 /**
  * What a change of the list says about the edits. If the item of an `add` whose response was lost has shown up, or its
- * removal has, the `add` was stored. Edits from before the first connection are for the store that is connected first.
+ * removal has, the `add` was stored. Edits from before the first connection are for the store that is connected first. A
+ * conflict follows its item, of which `stateOf` returns the state now.
  */
-export function heard(outbox: Outbox, { items, token }: ListChange): Outbox {
+export function heard(
+  outbox: Outbox,
+  { whole, items, token }: ListChange,
+  stateOf: (id: string) => ItemState | undefined,
+): Outbox {
   const ids = new Set(items.map(({ id }) => id));
   const epoch = parseToken(token ?? "")?.epoch;
-  const isStored = (edit: Edit) => edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id);
-  const isNew = (edit: Edit) => edit.epoch === undefined && epoch !== undefined;
-  if (!outbox.some((edit) => isStored(edit) || isNew(edit))) return outbox;
-  return outbox.filter((edit) => !isStored(edit)).map((edit) => (isNew(edit) ? { ...edit, epoch } : edit));
+  const next = outbox.flatMap((edit) => {
+    if (edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id)) return [];
+    if (edit.theirs && (whole || ids.has(edit.id)) && !isOlder(token, edit.theirs.etag))
+      return followed(edit, edit.theirs, stateOf(edit.id)) ?? [];
+    return edit.epoch === undefined && epoch !== undefined ? { ...edit, epoch } : edit;
+  });
+  return next.length === outbox.length && next.every((edit, index) => edit === outbox[index]) ? outbox : next;
+}
+
+/** A conflict with what others have made of the item now. Undefined if they want the same as the user by now. */
+function followed(edit: Edit, theirs: ItemState, now: ItemState | undefined): Edit | undefined {
+  if (now?.json === theirs.json && now?.etag === theirs.etag) return edit;
+  // `mine` has the changes of the user on top of `theirs`.
+  const base = theirs.json ?? edit.base;
+  const next = reconciled({ ...edit, base }, now, true);
+  return next && { ...next, base: now?.json === undefined ? base : edit.base };
+}
+
+/** Puts the decision of a conflict in its place. If the item is to be removed, nothing is left to do with it later. */
+export function resolved(outbox: Outbox, edit: Edit, next: Edit | undefined): Outbox {
+  const isRemoval = next?.kind === "remove";
+  return replaced(
+    isRemoval ? outbox.filter((one) => one.id !== edit.id || one.number === edit.number) : outbox,
+    edit,
+    next,
+  );
 }
 
 /**
@@ -165,7 +199,8 @@ export function onTop(before: string | undefined, edit: Edit): string | undefine
   if (edit.kind === "add" || before === undefined) return edit.mine;
   const known = merges.get(edit);
   if (known?.before === before) return known.json;
-  const { json } = mergeFields(edit.base ?? "{}", edit.mine ?? "", before);
+  // In a conflict, `mine` has the changes of the user on top of `theirs`.
+  const { json } = mergeFields(edit.theirs?.json ?? edit.base ?? "{}", edit.mine ?? "", before);
   merges.set(edit, { before, json });
   return json;
 }
