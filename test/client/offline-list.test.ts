@@ -868,6 +868,24 @@ describe("storage", () => {
     await eventually(() => expect(error()).toBeUndefined());
   });
 
+  test("a list that changes all the time is kept every ten seconds", async () => {
+    const { service, storage, followed } = await open();
+    await service.create(item(ids.one, '"Name":"0"'));
+    const made = await followed();
+    const { now } = Date;
+    let skippedMs = 0;
+    const clock = spyOn(Date, "now").mockImplementation(() => now() + skippedMs);
+    closes.push(() => clock.mockRestore());
+    const copy = () => [...storage.values].find(([key]) => key.endsWith("/copy"))?.[1] ?? "";
+    for (let count = 1; !copy().includes('\\"Name'); count++) {
+      expect(count).toBeLessThan(5);
+      skippedMs += 4_000;
+      await service.send("PUT", "/api/todoitems/", item(ids.one, `"Name":"${count}"`));
+      await eventually(() => expect(names(made)).toEqual([`${count}`]));
+      await turns(100);
+    }
+  });
+
   test("a list that is made again while the earlier one is being closed waits for it", async () => {
     const { network, storage, list } = await open();
     network.state = "down";

@@ -18,8 +18,9 @@ export interface OfflineStorage {
 const usualBytesMax = 1_000_000;
 /** What is left free for notes about waiting edits, for each of them and for a problem: a full outbox can still be sent. */
 const spareBytes = { edit: 64, problem: 500 };
-/** How long nothing may change before the copy is kept. */
+/** How long nothing may change before the copy is kept, and for how long changes may put that off. */
 const quietMs = 1_000;
+const putOffMsMax = 10_000;
 const format = 1;
 
 /** A change of the outbox that waits to be written. */
@@ -56,6 +57,8 @@ export class KeptList {
   #lastNumber = 0;
   readonly #waiting: Change[] = [];
   #quiet: ReturnType<typeof setTimeout> | undefined;
+  /** When the list first changed since the copy was made. */
+  #changedAtMs: number | undefined;
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(parts: KeptParts) {
@@ -152,7 +155,9 @@ export class KeptList {
 
   saveCopyWhenQuiet(): void {
     clearTimeout(this.#quiet);
-    if (this.isKept) this.#quiet = setTimeout(() => void this.saveCopy(), quietMs);
+    this.#changedAtMs ??= Date.now();
+    const leftMs = Math.max(0, this.#changedAtMs + putOffMsMax - Date.now());
+    if (this.isKept) this.#quiet = setTimeout(() => void this.saveCopy(), Math.min(quietMs, leftMs));
   }
 
   async saveCopy(): Promise<void> {
@@ -176,6 +181,7 @@ export class KeptList {
    */
   async #writeCopy(first?: () => Promise<void>): Promise<void> {
     const { mirror, storage } = this.#parts;
+    this.#changedAtMs = undefined;
     const text = parseToken(mirror.token ?? "") && JSON.stringify({ format, ...mirror.copy });
     await first?.();
     try {
