@@ -54,7 +54,7 @@ export const offlineBreaks: readonly Break[] = [
     name: "what arrives while the device is slow counts as seen",
     file: "src/client/offline/offline-engine.ts",
     text: "const seen = seenWith(outbox);",
-    replacement: "const seen = seenNow();",
+    replacement: "const seen = this.view.seen.find((entry) => entry.id === id);",
     isQuick: true,
     tests: [simulation],
   },

@@ -388,6 +388,32 @@ describe("on a slow device", () => {
       expect(await service.list()).toContain("of somebody else");
     });
 
+  test("an item that the user deletes just when its add is confirmed is deleted", async () => {
+    const { service, network, storage, list } = await open();
+    const { gate, ...slowly } = gated(storage);
+    // Without a feed, only the response can tell of the item.
+    const fetch = async (url: string, init: RequestInit) => {
+      const response = await network.fetch(url, init);
+      return Object.defineProperty(response, "body", { value: null });
+    };
+    const made = list({ ...slowly, pollMs: 60_000 }, { fetch });
+    await follow(made);
+    const answers = Promise.withResolvers<void>();
+    network.answersAfter = answers.promise;
+    const id = await made.add({ Name: "One" });
+    await eventually(() => expect(network.requests).toContain("POST /api/todoitems/"));
+    gate.isClosed = true;
+    const adding = made.add({ Name: "Two" });
+    await turns(100);
+    answers.resolve();
+    await turns(100);
+    const removing = made.remove(id);
+    gate.open();
+    await Promise.all([adding, removing]);
+    await isSent(made);
+    expect(JSON.parse(await service.list())).toMatchObject([{ Name: "Two" }]);
+  });
+
   test("an edit is not sent to a store that has taken over before the device has noted that it may be sent", async () => {
     const { service, network, storage, list } = await open();
     await service.create(item(ids.one, '"Name":"One"'));

@@ -462,13 +462,7 @@ class Simulation {
       .pending.flatMap((one) => (one.id === id ? (one.conflict?.theirs ?? []) : []));
     for (const seen of [item, ...waiting, ...decided]) for (const name of fields) edit.seen.add(seen[name]);
     tab.removed = item;
-    const { list } = tab;
-    const call = list.remove(id).then(() => {
-      const { items, pending } = list.getSnapshot();
-      // The item had left the list before the device was ready. Perhaps it is in a store that has taken over.
-      edit.isOver ||= ![...items, ...pending].some((one) => one.id === id);
-    });
-    this.#finish(call, edit);
+    this.#finish(tab.list.remove(id), edit);
   }
 
   /** A later edit of the same user replaces earlier ones that are not stored yet. */

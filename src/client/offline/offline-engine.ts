@@ -70,6 +70,8 @@ export class OfflineEngine<Item> {
   );
   /** The conflicts that the app's `onConflict` has been asked about. */
   readonly #asked = new WeakSet<Edit>();
+  /** The numbers of edits that have left the outbox because the user wanted it. All others are stored. */
+  readonly #takenBack = new Set<number>();
   readonly #end = new AbortController();
   #isStarted = false;
   /** Each call of `sync` that is under way looks here whether it is done. */
@@ -114,15 +116,14 @@ export class OfflineEngine<Item> {
     if (this.#follower.connected?.readOnly) throw new Error("The service is read-only: it stores no edits.");
     if (this.#follower.status.readOnly) this.#follower.doubt();
     const { epoch } = this.#follower.mirror;
-    const seenNow = () => this.view.seen.find((entry) => entry.id === id);
     const own = this.#kept.outbox.filter((edit) => edit.id === id);
-    const seenFirst = seenNow();
+    const seenFirst = this.view.seen.find((entry) => entry.id === id);
     // The device may be slow. What others have done arrives meanwhile, and the user has not seen it. Edits of this item may
     // be stored meanwhile, the first ones first, and the user has seen them on top.
     const seenWith = (outbox: Outbox) => {
       const first = own.findIndex(({ number }) => outbox.some((edit) => edit.number === number));
       const stored = first < 0 ? own : own.slice(0, first);
-      if (stored.length === 0 || seenNow() === seenFirst) return seenFirst;
+      if (stored.every(({ number }) => this.#takenBack.has(number))) return seenFirst;
       return { json: stored.reduce(onTop, seenFirst?.json), etag: undefined };
     };
     const change = (outbox: Outbox) => {
@@ -141,7 +142,13 @@ export class OfflineEngine<Item> {
 
   /** All calls wait for `ready` once, so that they take effect in the order in which they were made. */
   async #commit(change: (outbox: Outbox) => Outbox, need: "room" | "kept"): Promise<void> {
-    await this.#kept.commit(change, need);
+    const noting = (outbox: Outbox) => {
+      const next = change(outbox);
+      const left = next.length < outbox.length && new Set(next.map(({ number }) => number));
+      if (left) for (const { number } of outbox) if (!left.has(number)) this.#takenBack.add(number);
+      return next;
+    };
+    await this.#kept.commit(noting, need);
     void this.#sender.send();
   }
 
