@@ -5,7 +5,7 @@
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
 import { Database, SQLiteError } from "bun:sqlite";
-import { closeSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSystemError } from "../../files/system-reason.ts";
 import type { OpenedStore } from "./open-store.ts";
@@ -14,6 +14,8 @@ import { allows, type HeaderMark, readHeaderOf, type StoreRecord, writeRecord } 
 
 /** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
 const logHeaderBytes = 32;
+/** SQLite's index of the log, the -shm file, has 32 KiB for each 4,096 frames. This is enough for three long logs. */
+const indexBytesMin = 6 * 32 * 1024;
 /** No file system rounds a modification time by more than this. */
 const coarseTimeMs = 2_000;
 /**
@@ -35,6 +37,7 @@ export class StoreFiles {
   /** These stay open until `release`. When a process closes a descriptor, it loses its locks on the file. */
   readonly #store: number;
   readonly #log: number;
+  readonly #index: number;
   readonly #header = Buffer.alloc(logHeaderBytes);
   readonly #headerNow = Buffer.alloc(logHeaderBytes);
   /** False if the next commit may write another header, and the log has nothing that the store lacks. */
@@ -61,6 +64,8 @@ export class StoreFiles {
     this.#identities = this.#lookUp();
     this.#store = openSync(path, "r");
     this.#log = openSync(`${path}-wal`, "r");
+    this.#index = openSync(`${path}-shm`, "r+");
+    this.#takeRoomForIndex();
     this.#dataVersion = readPragma(database, "data_version");
     this.#looks = this.#storeLooks();
     this.noteCommit();
@@ -189,8 +194,21 @@ export class StoreFiles {
 
   /** Call this after SQLite has closed the store. */
   release(): void {
-    closeSync(this.#store);
-    closeSync(this.#log);
+    for (const file of [this.#store, this.#log, this.#index]) closeSync(file);
+  }
+
+  /**
+   * If SQLite made its index longer on a full disk, it would fail after the commit has got into the log, and nobody could
+   * say whether it is stored. If there is no room even now, that may happen.
+   */
+  #takeRoomForIndex(): void {
+    const { size } = fstatSync(this.#index);
+    try {
+      if (size < indexBytesMin)
+        writeSync(this.#index, Buffer.alloc(indexBytesMin - size), 0, indexBytesMin - size, size);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+    }
   }
 
   #writeRecord(record: StoreRecord): void {

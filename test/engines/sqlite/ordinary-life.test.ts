@@ -4,7 +4,7 @@
 
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, rmdirSync } from "node:fs";
+import { mkdirSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { openForWriting } from "../../../src/engines/sqlite/open-store.ts";
 import { acquitted, SqliteStore } from "../../../src/engines/sqlite/sqlite-store.ts";
@@ -59,6 +59,17 @@ test("a batch that changes nothing leaves it to the health check to find out tha
   expect(() => store.checkReady()).toThrow("disk is full");
   faulty.writesLeft = Number.POSITIVE_INFINITY;
   store.checkReady();
+});
+
+test("room for the index of three long logs is taken at the start, or a full disk would leave a commit undecided", () => {
+  const { size } = statSync(`${path}-shm`);
+  for (let version = 2; version < 6_000; version += 500)
+    commitRows(
+      store,
+      Array.from({ length: 500 }, (_, index) => row(version + index, "x".repeat(3_000))),
+    );
+  const frames = database.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)").get()?.log ?? 0;
+  expect([frames > 4_096, statSync(`${path}-shm`).size]).toEqual([true, size]);
 });
 
 test("a commit while the store is being read is not taken for damage", () => {
