@@ -113,6 +113,8 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
   await page.until("document.querySelector('dialog.conflict')");
   expect(await page.evaluate<string[]>(cells)).toEqual(["empty", "mine", "theirs"]);
   expect(await barriers(page)).toEqual([]);
+  await pages.send("PUT", "/api/todoitems/", named(ids.three, "Three", '"Notes":"theirs by now","Done":false'));
+  await page.until(`${cells}.at(-1) === "theirs by now"`);
   await page.clickButton("Keep mine");
   await pages.untilStored((items) => items.length === 3 && items[1]?.["Notes"] === "mine");
   expect((await pages.listed()).map(({ Name, Done }) => [Name, Done])).toEqual([
@@ -121,6 +123,29 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
     ["First", false],
   ]);
   await page.until("!document.querySelector('.status-line')");
+});
+
+test("the dialog of a conflict is closed if somebody else comes to want the same", async () => {
+  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"));
+  await pages.restart(async () => {
+    await page.untilText("The service cannot be reached");
+    await page.clickItem("One", "text");
+    await page.fill('[data-field="Name"]', "Uno");
+    await page.clickButton("Save");
+    await page.untilText("1 edit waiting");
+    await pages.start();
+    await pages.send("PUT", "/api/todoitems/", named(ids.one, "Eins"));
+    await pages.program.stop();
+  });
+  await page.clickItem("Uno", "conflict");
+  await page.until("document.querySelector('dialog.conflict')");
+  await pages.send("PUT", "/api/todoitems/", named(ids.one, "Uno"));
+  await page.until("!document.querySelector('dialog') && !document.querySelector('.status-line')");
+  // Nothing is open that would keep the key from its work.
+  await page.clickItem("Uno", "delete");
+  await page.untilNames("Two");
+  await page.view.press("z", { modifiers: ["Control"] });
+  await page.untilNames("Two", "Uno");
 });
 
 test("a conflict names the item as the user saw it, whatever others call it by now", async () => {

@@ -40,8 +40,8 @@ test("the page asks for credentials, reports wrong ones, keeps them in memory on
   await page.untilNames("Secret");
 });
 
-test("before the service has answered, there is one place to sign in", async () => {
-  await pages.start("--auth", "all", "--users", await pages.users("ann"));
+test("before the service has answered, there is one place to sign in, and no lists to choose from", async () => {
+  await pages.start("--lists", "user", "--users", await pages.users("ann"));
   const page = await pages.openPage();
   await page.block(...api);
   await page.reload();

@@ -1,6 +1,7 @@
 // Shows the versions of an item that two people have changed, and lets the user choose one.
 
 import { Fragment } from "preact";
+import { useEffect } from "preact/hooks";
 import type { Conflict } from "../../client/offline.ts";
 import { differences } from "../differences.ts";
 import { quoted, viewItem } from "../item-view.ts";
@@ -11,6 +12,11 @@ export function ConflictDialog({ id }: { id: string }) {
   const { snapshot, actions, open } = usePage();
   const conflicts = snapshot.pending.filter((edit) => edit.conflict);
   const conflict = conflicts.find((edit) => edit.id === id)?.conflict;
+  const isOver = conflict === undefined;
+  // Others may come to want the same.
+  useEffect(() => {
+    if (isOver) open();
+  }, [isOver]);
   if (!conflict) return null;
   const resolve = (choice: "mine" | "theirs") => {
     const next = conflicts.find((edit) => edit.id !== id);

@@ -25,7 +25,7 @@ export function Header() {
       <div class="heading">
         <h1>
           <Mark />
-          {settings.hasLists ? (
+          {settings.hasLists && !isSignedOut ? (
             <button
               type="button"
               class="quiet"
