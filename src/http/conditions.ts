@@ -69,9 +69,9 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
   };
 }
 
-// One member of a list of tags, with the comma after it. A header that contains anything else matches no tag, except
-// for a single `*`.
-const tagPattern = /[ \t]*(W\/)?("[^"]*")[ \t]*(?:,|$)/gy;
+// One member of a list of tags, with the comma after it. A member may be empty (RFC 9110, section 5.6.1). A header that
+// contains anything else matches no tag, except for a single `*`.
+const tagPattern = /[ \t]*(?:(W\/)?("[^"]*")[ \t]*)?(?:,|$)/gy;
 
 function matchesStrongly(header: string, tag: string): boolean {
   if (header.trim() === "*") return true;
@@ -93,5 +93,5 @@ function isSameState(opaque: string, tag: string): boolean {
 function tagsOf(header: string): { weak: boolean; opaque: string }[] {
   const members = [...header.matchAll(tagPattern)];
   if (members.map(([text]) => text).join("") !== header) return [];
-  return members.map(([, weak, opaque = ""]) => ({ weak: weak !== undefined, opaque }));
+  return members.flatMap(([, weak, opaque]) => (opaque === undefined ? [] : { weak: weak !== undefined, opaque }));
 }

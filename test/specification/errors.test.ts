@@ -145,6 +145,7 @@ describeBlackBox("Errors: conditional requests", (start) => {
         `"${opaque}--gzip"`,
         `"${opaque};br"`,
         `"x", ${tag}`,
+        `, "x",, ${tag} , `,
         "*",
       ]) {
         const response = await service.fetch("GET", target, { headers: { "If-None-Match": header } });
@@ -161,7 +162,7 @@ describeBlackBox("Errors: conditional requests", (start) => {
 
   test("PUT and DELETE succeed if If-Match names the current state", async () => {
     const { service, etag, path } = await startWithItem();
-    for (const header of ["*", `"x", ${etag}`]) {
+    for (const header of ["*", `"x", ${etag}`, `"x",,${etag}`]) {
       const ok = await service.send("PUT", path, item(ids.one), {
         "If-Match": header.replace(etag, await currentTag(service, path)),
       });
