@@ -386,15 +386,15 @@ class Simulation {
     const isLast = this.#notesAct(tab, id);
     if (this.#random.chance(0.3)) {
       const value = this.#random.pick(returningValues);
-      // What others have done may have arrived, and not be drawn yet. If the user puts the old value of a waiting edit back
-      // just then, nothing is left to send, and the list shows what the others have done.
+      // What others have done may have arrived, and not be drawn yet, or arrive while the device is slow. If the user puts
+      // the old value of a waiting edit back just then, nothing is left to send, and the list shows what they have done.
       let isChecked = true;
       const shown = () => isLast() && isChecked && this.#checkShown(tab, id, returningField, value);
       const change = (item: Item) => {
         const isDrawn = !this.#timers.some(({ owner, dueMs }) => owner === tab && dueMs <= this.#nowMs);
         const isAlone = !tab.list.getSnapshot().pending.some((edit) => edit.id === id);
         // If the item has this value already, there is nothing to do, and others may remove the item.
-        isChecked = (isDrawn || isAlone) && item[returningField] !== value;
+        isChecked = (isAlone || (isDrawn && this.#slowWrites === 0)) && item[returningField] !== value;
         return { ...item, [returningField]: value };
       };
       return void tab.list.change(id, change).then(shown, () => {});

@@ -1,7 +1,8 @@
-// The outbox as a value: what becomes of the edits of an item when the service refuses the first of them.
+// The outbox as a value: what becomes of the edits of an item when the service refuses the first of them, and of a
+// conflict when edits of another tab come before it.
 
 import { expect, test } from "bun:test";
-import { type Edit, refused } from "../../src/client/offline/outbox.ts";
+import { behind, type Edit, refused } from "../../src/client/offline/outbox.ts";
 import { ids } from "../service.ts";
 
 const edit = (number: number, kind: Edit["kind"], base: object, mine?: object): Edit => ({
@@ -28,4 +29,15 @@ test("a refused edit does not make the user overwrite or remove what others have
   expect(refused([first, change], first, problem)).toEqual([{ ...first, sent: false, problem }, change]);
   const removal = edit(2, "remove", { A: "mine", B: "old" });
   expect(refused([first, removal], first, problem)).toEqual([{ ...first, sent: false, problem }, removal]);
+});
+
+test("a conflict behind another edit forgets neither what the user wants nor what the user has seen", () => {
+  const theirs = { json: '{"A":"old","B":"theirs"}', etag: '"e-2"' };
+  const change = { ...edit(2, "change", { A: "old", B: "old" }, { A: "mine", B: "theirs" }), theirs };
+  const removal = { ...edit(3, "remove", { A: "old", B: "old" }), theirs };
+  expect([change, removal].map((one) => behind(one, [first]))).toEqual([
+    { ...change, mine: '{"A":"mine","B":"old"}', theirs: undefined, etag: undefined },
+    { ...removal, theirs: undefined, etag: undefined },
+  ]);
+  expect(behind(removal, [])).toBe(removal);
 });

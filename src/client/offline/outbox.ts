@@ -88,7 +88,10 @@ export function withEdit(
 /** An edit that comes after others. If they are of the same item, its conflict waits until they are stored. */
 export function behind(edit: Edit, others: Outbox): Edit {
   if (!edit.theirs || !others.some(({ id }) => id === edit.id)) return edit;
-  return { ...edit, base: edit.theirs.json ?? edit.base, etag: undefined, theirs: undefined };
+  // It will be compared once more, so what the user wants goes back from `theirs` to what the user saw.
+  const isOnTop = edit.kind === "change" && edit.theirs.json !== undefined;
+  const mine = isOnTop ? mergeFields(edit.theirs.json ?? "", edit.mine ?? "", edit.base ?? "{}").json : edit.mine;
+  return { ...edit, mine, etag: undefined, theirs: undefined };
 }
 
 /** The service has refused an edit. If the user has changed the item again in the meantime, both become one new edit. */
