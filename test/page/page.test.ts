@@ -125,8 +125,8 @@ test("edits made without a connection wait, are sent in order, and a conflict wa
   await page.until("!document.querySelector('.status-line')");
 });
 
-test("the dialog of a conflict is closed if somebody else comes to want the same", async () => {
-  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"));
+/** The user renames One to Uno without a connection. Before it is back, somebody does this at the service. */
+async function renameOffline(page: PageDriver, meanwhile: () => Promise<void>): Promise<void> {
   await pages.restart(async () => {
     await page.untilText("The service cannot be reached");
     await page.clickItem("One", "text");
@@ -134,8 +134,15 @@ test("the dialog of a conflict is closed if somebody else comes to want the same
     await page.clickButton("Save");
     await page.untilText("1 edit waiting");
     await pages.start();
-    await pages.send("PUT", "/api/todoitems/", named(ids.one, "Eins"));
+    await meanwhile();
     await pages.program.stop();
+  });
+}
+
+test("the dialog of a conflict is closed if somebody else comes to want the same", async () => {
+  const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"));
+  await renameOffline(page, async () => {
+    await pages.send("PUT", "/api/todoitems/", named(ids.one, "Eins"));
   });
   await page.clickItem("Uno", "conflict");
   await page.until("document.querySelector('dialog.conflict')");
@@ -152,16 +159,9 @@ test("a conflict names the item as the user saw it, whatever others call it by n
   const page = await openWith(named(ids.one, "One"), named(ids.two, "Two"));
   await page.untilNames("One", "Two");
   const theirs = [named(ids.one, "Eins"), named(ids.two, "Zwei")];
-  await pages.restart(async () => {
-    await page.untilText("The service cannot be reached");
-    await page.clickItem("One", "text");
-    await page.fill('[data-field="Name"]', "Uno");
-    await page.clickButton("Save");
-    await page.untilText("1 edit waiting");
-    await pages.start();
+  await renameOffline(page, async () => {
     for (const json of theirs) await pages.send("PUT", "/api/todoitems/", json);
     await page.clickItem("Two", "delete");
-    await pages.program.stop();
   });
   await page.untilText("2 items were changed elsewhere, too");
   await page.clickItem("Uno", "conflict");
