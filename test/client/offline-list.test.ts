@@ -335,7 +335,7 @@ describe("conflicts", () => {
     expect(names(list)).toEqual(["mine"]);
   });
 
-  test("whoever insists on a removal gives up what was done to the item later, and there is no second conflict", async () => {
+  test("if the user insists on a removal, later edits of the item are dropped, and there is no second conflict", async () => {
     const { service, network, list } = await openConflict({}, (made) => made.remove(ids.one));
     await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs"'));
     await follow(list);

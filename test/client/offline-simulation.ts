@@ -491,7 +491,7 @@ class Simulation {
     const isMine = this.#random.chance(0.6);
     for (const edit of mine) {
       if (!isMine && edit.stored === 0) edit.isOver = true;
-      // Whoever insists on a removal gives up what was done to the item later.
+      // If the user insists on a removal, later edits of the item are dropped.
       if (isMine && kind === "remove" && edit.field !== "removed") edit.isOver = true;
       if (!isMine) continue;
       edit.allowed++;

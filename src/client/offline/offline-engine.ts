@@ -70,7 +70,7 @@ export class OfflineEngine<Item> {
   );
   /** The conflicts that the app's `onConflict` has been asked about. */
   readonly #asked = new WeakSet<Edit>();
-  /** The numbers of edits that have left the outbox because the user wanted it. All others are stored. */
+  /** The numbers of edits that left the outbox because the user took them back. Any other edit that left it is stored. */
   readonly #takenBack = new Set<number>();
   readonly #end = new AbortController();
   #isStarted = false;
@@ -118,8 +118,8 @@ export class OfflineEngine<Item> {
     const { epoch } = this.#follower.mirror;
     const own = this.#kept.outbox.filter((edit) => edit.id === id);
     const seenFirst = this.view.seen.find((entry) => entry.id === id);
-    // The device may be slow. What others have done arrives meanwhile, and the user has not seen it. Edits of this item may
-    // be stored meanwhile, the first ones first, and the user has seen them on top.
+    // The device may be slow. If others change the item before the edit is made, the user has not seen that. Earlier edits
+    // of the item may be stored by then, the oldest first; the user has seen those.
     const seenWith = (outbox: Outbox) => {
       const first = own.findIndex(({ number }) => outbox.some((edit) => edit.number === number));
       const stored = first < 0 ? own : own.slice(0, first);

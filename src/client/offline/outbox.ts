@@ -101,7 +101,7 @@ export function refused(outbox: Outbox, edit: Edit, problem: EditProblem): Outbo
   const next = own[1];
   if (!next || own.length > 2 || own[0]?.number !== edit.number || edit.kind === "remove") return waits;
   // The user may not have seen all that the refused edit has become: it was made in another tab, or contains by now what
-  // others have done. If that contradicts the next edit, the user decides about one after the other.
+  // others have done. If that contradicts the next edit, the edits stay apart, and the user decides about each.
   if (reconciled(next, { json: edit.mine }, false)?.theirs) return waits;
   return withEdit(replaced(waits, next, undefined), next, { json: edit.base, etag: edit.etag });
 }
@@ -136,7 +136,7 @@ function followed(edit: Edit, theirs: ItemState, now: ItemState | undefined): Ed
   return next && { ...next, base: now?.json === undefined ? base : edit.base };
 }
 
-/** Puts the decision of a conflict in its place. If the item is to be removed, nothing is left to do with it later. */
+/** Replaces a conflict with what was decided. If that is a removal, later edits of the item are dropped. */
 export function resolved(outbox: Outbox, edit: Edit, next: Edit | undefined): Outbox {
   const isRemoval = next?.kind === "remove";
   return replaced(
