@@ -199,4 +199,12 @@ export const offlineBreaks: readonly Break[] = [
     isQuick: true,
     tests: [{ file: "test/client/offline-list.test.ts", title: "does not count as stored" }],
   },
+  {
+    name: "a list that is forgotten keeps its edits in memory",
+    file: "src/client/offline/kept-list.ts",
+    text: 'this.#state = "kept";\n      this.outbox = [];',
+    replacement: 'this.#state = "kept";',
+    isQuick: true,
+    tests: [simulation],
+  },
 ];

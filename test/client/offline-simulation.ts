@@ -296,6 +296,7 @@ class Simulation {
     const decision = pending.find(({ state }) => state === "conflict" || state === "held" || state === "refused");
     if (decision && this.#random.chance(0.5)) return this.#decide(tab);
     if (this.#random.chance(0.01)) return this.#reopen(tab);
+    if (this.#random.chance(0.005)) return this.#forget(tab);
     const roll = this.#random.next();
     const entry = items.length > 0 ? this.#random.pick(items) : undefined;
     if (!entry || roll < 0.25) await this.#act(tab, () => this.#add(tab));
@@ -507,6 +508,20 @@ class Simulation {
     else this.#notesAct(tab, id);
     for (const edit of this.#editsOf(tab.device.name, id)) Object.assign(edit, { isOver: true, isHeld: false });
     await this.#act(tab, () => void tab.list.discard(id).catch(() => {}));
+  }
+
+  /** Signing out. What the tab shows and what is kept is gone then, unless the user goes on editing meanwhile. */
+  async #forget(tab: Tab): Promise<void> {
+    const { list, device } = tab;
+    device.acts.clear();
+    for (const edit of this.#editsOf(device.name)) Object.assign(edit, { isOver: true, isHeld: false });
+    const acts = this.#names;
+    const check = () => {
+      const { items, pending } = list.getSnapshot();
+      if (acts === this.#names && (items.length > 0 || pending.length > 0))
+        this.#fail(`${device.name} has forgotten its list, and shows ${JSON.stringify({ items, pending })}`);
+    };
+    await this.#act(tab, () => void list.forget().then(check, () => {}));
   }
 
   #nextId: string | undefined;
