@@ -168,17 +168,34 @@ describe("CSV", () => {
     });
 
   test("a cell is JSON to the digit if it is JSON, and text otherwise", async () => {
-    const cells = ["1.50", "-0", "007", " 1", "TRUE", "true", "null", "yes", '"[1,{""a"":2.0}]"', '"""12"""'];
+    const cells = ["1.50", "-0", "007", " 1", "True", "true", "null", "yes", '"[1,{""a"":2.0}]"', '"""12"""'];
     await importText("cells.csv", `${cells.map((_, n) => `c${n}`).join(",")}\n${cells.join(",")}\n`);
     expect(await commandLine.service.list()).toEndWith(
-      '"c0":1.50,"c1":-0,"c2":"007","c3":" 1","c4":"TRUE","c5":true,"c6":null,"c7":"yes","c8":[1,{"a":2.0}],"c9":"12"}]',
+      '"c0":1.50,"c1":-0,"c2":"007","c3":" 1","c4":"True","c5":true,"c6":null,"c7":"yes","c8":[1,{"a":2.0}],"c9":"12"}]',
     );
+  });
+
+  test("true and false may be in capitals, as spreadsheets save them", async () => {
+    await importText("saved.csv", 'Done,Late,Name\nTRUE,FALSE,"""TRUE"""\n');
+    expect(await commandLine.service.list()).toEndWith('"Done":true,"Late":false,"Name":"TRUE"}]');
   });
 
   test("keeps every character of each value", async () => {
     const literal = fc.constantFrom(
       ...["1.0", "-0", "1e400", "12345678901234567890", "null", "true", "[]"],
-      ...['"12"', '"true"', '"null"', '" 1"', '""', '"\\"x\\""', '"\\u0041"', '"\\ud800"', '"=1"', '"a\\r\\nb"'],
+      ...[
+        '"12"',
+        '"true"',
+        '"TRUE"',
+        '"null"',
+        '" 1"',
+        '""',
+        '"\\"x\\""',
+        '"\\u0041"',
+        '"\\ud800"',
+        '"=1"',
+        '"a\\r\\nb"',
+      ],
     );
     const text = fc.string({ unit: "grapheme" });
     const value = fc.oneof(

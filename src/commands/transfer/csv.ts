@@ -47,13 +47,15 @@ function csvLine(cells: readonly string[]): string {
 function cellOf(json: string | undefined): string {
   const text = stringOf(json);
   if (json === undefined || text === undefined) return json ?? "";
-  const mayBeUnquoted = text.trim() !== "" && JSON.stringify(text) === json && text.isWellFormed() && !isLiteral(text);
-  return mayBeUnquoted && !/^[=+\-@\t\r]/.test(text) ? text : json;
+  const mayBeUnquoted = text.trim() !== "" && JSON.stringify(text) === json && text.isWellFormed();
+  return mayBeUnquoted && literalOf(text) === undefined && !/^[=+\-@\t\r]/.test(text) ? text : json;
 }
 
-/** True if a cell holds JSON: a number, true, false, null, a nested value, or a string in quotes. */
-function isLiteral(cell: string): boolean {
-  return cell === cell.trim() && isJson(cell);
+/** The JSON in a cell: a number, true, false, null, a nested value, or a string in quotes. Undefined if it is a text. */
+function literalOf(cell: string): string | undefined {
+  // Spreadsheets save what they have read as true or false like this.
+  if (cell === "TRUE" || cell === "FALSE") return cell.toLowerCase();
+  return cell === cell.trim() && isJson(cell) ? cell : undefined;
 }
 
 /** Yields each item's JSON text and its row. The first row names the fields. */
@@ -76,7 +78,7 @@ export async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<{ t
 /** A column without a heading has no name. */
 function namesIn(headings: readonly string[], place: string): (string | undefined)[] {
   const names = headings.map((heading) =>
-    heading.trim() === "" ? undefined : ((isLiteral(heading) ? stringOf(heading) : undefined) ?? heading),
+    heading.trim() === "" ? undefined : (stringOf(literalOf(heading)) ?? heading),
   );
   const repeated = names.find((name, index) => name !== undefined && names.indexOf(name) !== index);
   if (repeated !== undefined) throw new CsvError(`${place}: two columns are called ${repeated}`);
@@ -88,7 +90,7 @@ function itemFromCells(columns: readonly (string | undefined)[], cells: readonly
     const column = columns[index];
     if (cell === "") return [];
     if (column === undefined) throw new CsvError(`${place}: the first row has no name for cell ${index + 1}`);
-    return [`${JSON.stringify(column)}:${isLiteral(cell) ? cell : JSON.stringify(cell)}`];
+    return [`${JSON.stringify(column)}:${literalOf(cell) ?? JSON.stringify(cell)}`];
   });
   return `{${fields.join(",")}}`;
 }
