@@ -123,7 +123,7 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
   if (!record) {
     return inDoubt(
       path,
-      "this is another name of a store in use, or a copy of one, because it was never closed and has no record",
+      `it was never closed, and has no record that can be read: this is another name of a store in use, or a copy of one, or ${path}-record was removed or damaged`,
     );
   }
   if (!logBytes) {
