@@ -5,7 +5,7 @@
 
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { assetFile, assetFolder, pageAssets } from "../../src/page/page-assets.ts";
+import { assetFolder, pageAssets } from "../../src/page/page-assets.ts";
 import { withoutSignature } from "./mach-o.ts";
 import { projectFolder } from "./platforms.ts";
 
@@ -35,7 +35,7 @@ export async function compile({ outfile, runtime, target }: CompileOptions): Pro
     const assets = join(folder, assetFolder);
     const made = join(folder, basename(outfile));
     mkdirSync(assets);
-    for (const asset of await pageAssets()) writeFileSync(join(assets, assetFile(asset)), asset.bytes);
+    for (const { name, bytes } of await pageAssets()) writeFileSync(join(assets, name), bytes);
     const { metafile } = await Bun.build({
       entrypoints: entryPoints,
       // Put both programs in one folder: the main program looks for the thread's program beside itself.

@@ -4,54 +4,42 @@
 // Why: docs/decisions/0041-the-page-is-bundled-when-asked-for.md
 
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 
 export interface PageAsset {
+  /** The name of a file. Its extension says what kind of asset this is. */
   readonly name: string;
-  readonly extension: string;
-  readonly mediaType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-type Source = Omit<PageAsset, "bytes"> & { readonly source: string };
-
 const browserFolder = join(import.meta.dir, "browser");
-const script = { extension: "js", mediaType: "text/javascript; charset=utf-8" };
-const style = { extension: "css", mediaType: "text/css; charset=utf-8" };
 
-export const iconSizes = [192, 512] as const;
-const sources: readonly Source[] = [
-  { name: "script", source: "main.tsx", ...script },
-  { name: "service-worker", source: "service-worker.ts", ...script },
-  { name: "samples", source: "samples.ts", ...script },
-  { name: "style", source: "page.css", ...style },
-  { name: "reference-script", source: "reference/start.tsx", ...script },
-  { name: "reference-style", source: "reference/reference.css", ...style },
-  { name: "icon", source: "icon.svg", extension: "svg", mediaType: "image/svg+xml" },
-  ...iconSizes.map((size) => ({
-    name: `icon-${size}`,
-    source: `icon-${size}.png`,
-    extension: "png",
-    mediaType: "image/png",
-  })),
-];
+/** The source of each asset, in that folder. */
+const sources = {
+  "script.js": "main.tsx",
+  "service-worker.js": "service-worker.ts",
+  "samples.js": "samples.ts",
+  "style.css": "page.css",
+  "reference-script.js": "reference/start.tsx",
+  "reference-style.css": "reference/reference.css",
+  "icon.svg": "icon.svg",
+  "icon-192.png": "icon-192.png",
+  "icon-512.png": "icon-512.png",
+};
 
 /** The folder in an executable that contains the finished assets. */
 export const assetFolder = "page-assets";
 
-/** The name of an asset's file in that folder. */
-export function assetFile({ name, extension }: Pick<PageAsset, "name" | "extension">): string {
-  return `${name}.${extension}`;
-}
-
 export function pageAssets(): Promise<PageAsset[]> {
-  return Promise.all(sources.map(async ({ source, ...asset }) => ({ ...asset, bytes: await make(source, asset) })));
+  return Promise.all(
+    Object.entries(sources).map(async ([name, source]) => ({ name, bytes: await make(name, source) })),
+  );
 }
 
-function make(source: string, asset: Omit<PageAsset, "bytes">): Promise<Uint8Array<ArrayBuffer>> {
-  if (Bun.isStandaloneExecutable) return read(join(import.meta.dir, assetFolder, assetFile(asset)));
+function make(name: string, source: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (Bun.isStandaloneExecutable) return read(join(import.meta.dir, assetFolder, name));
   const path = join(browserFolder, source);
-  return asset.extension === "js" || asset.extension === "css" ? bundle(path) : read(path);
+  return [".js", ".css"].includes(extname(name)) ? bundle(path) : read(path);
 }
 
 /**

@@ -5,7 +5,8 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { iconSizes, pageAssets } from "./page-assets.ts";
+import { parse } from "node:path";
+import { pageAssets } from "./page-assets.ts";
 import { type AssetPath, pageHtml, referenceHtml, themeColours } from "./page-html.ts";
 import { authorityPath, manifestPath, type PageSettings, referencePath, workerPath } from "./page-settings.ts";
 
@@ -21,9 +22,17 @@ export interface PageFile {
  * what is below its address.
  */
 const fixedPaths: ReadonlyMap<string, string> = new Map([
-  [`icon-${iconSizes[0]}`, "favicon.ico"],
-  ["service-worker", workerPath],
+  ["icon-192.png", "favicon.ico"],
+  ["service-worker.js", workerPath],
 ]);
+
+/** By the extension of an asset. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+};
 
 const named = ["", referencePath, manifestPath, ...fixedPaths.values()].map((path) => `/${path}`);
 
@@ -70,11 +79,12 @@ export class PageFiles {
     const assets = await pageAssets();
     const paths = new Map<string, string>();
     const files = new Map<string, PageFile>();
-    for (const { name, extension, mediaType, bytes } of assets) {
-      const fixedPath = fixedPaths.get(name);
-      const path = fixedPath ?? `assets/${name}-${hash(bytes)}.${extension}`;
-      paths.set(name, path);
-      files.set(`/${path}`, { mediaType, bytes, immutable: fixedPath === undefined });
+    for (const { name: asset, bytes } of assets) {
+      const { name, ext } = parse(asset);
+      const fixedPath = fixedPaths.get(asset);
+      const path = fixedPath ?? `assets/${name}-${hash(bytes)}${ext}`;
+      paths.set(asset, path);
+      files.set(`/${path}`, { mediaType: mediaTypes[ext] ?? "", bytes, immutable: fixedPath === undefined });
     }
     const pathOf = (name: string) => paths.get(name) ?? "";
     const text = (mediaType: string, content: string): PageFile => ({
@@ -105,10 +115,10 @@ function manifest(path: AssetPath): string {
     background_color: themeColours.light,
     theme_color: themeColours.light,
     icons: [
-      { src: path("icon"), type: "image/svg+xml", sizes: "any" },
-      ...iconSizes.flatMap((size) =>
+      { src: path("icon.svg"), type: "image/svg+xml", sizes: "any" },
+      ...[192, 512].flatMap((size) =>
         ["any", "maskable"].map((purpose) => ({
-          src: path(`icon-${size}`),
+          src: path(`icon-${size}.png`),
           type: "image/png",
           sizes: `${size}x${size}`,
           purpose,

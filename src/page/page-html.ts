@@ -17,10 +17,10 @@ export function pageHtml(asset: AssetPath, settings: PageSettings): string {
 <meta name="${settingsMetaName}" content="${escapeAttribute(JSON.stringify(settings))}">
 <title>todoitems</title>
 ${icon(path)}
-<link rel="apple-touch-icon" href="${path("icon-192")}">
+<link rel="apple-touch-icon" href="${path("icon-192.png")}">
 <link rel="manifest" href="${root}${manifestPath}">
-<link rel="stylesheet" href="${path("style")}">
-<script type="module" src="${path("script")}" data-samples="${asset("samples")}"></script>`,
+<link rel="stylesheet" href="${path("style.css")}">
+<script type="module" src="${path("script.js")}" data-samples="${asset("samples.js")}"></script>`,
     `<div id="page"><noscript><p>This page needs JavaScript. The items are also at ${listPath}, below this address.</p></noscript></div>`,
   );
 }
@@ -30,15 +30,15 @@ export function referenceHtml(path: AssetPath): string {
     `<meta name="description" content="Every request and response of this service, to read and to try.">
 <title>todoitems API</title>
 ${icon(path)}
-<link rel="stylesheet" href="${path("style")}">
-<link rel="stylesheet" href="${path("reference-style")}">
-<script type="module" src="${path("reference-script")}"></script>`,
+<link rel="stylesheet" href="${path("style.css")}">
+<link rel="stylesheet" href="${path("reference-style.css")}">
+<script type="module" src="${path("reference-script.js")}"></script>`,
     `<div id="reference"><noscript><p>This page needs JavaScript. The API is also described in <a href="${apiDescriptionPath}">${apiDescriptionPath}</a>.</p></noscript></div>`,
   );
 }
 
 function icon(path: AssetPath): string {
-  return `<link rel="icon" type="image/svg+xml" href="${path("icon")}">`;
+  return `<link rel="icon" type="image/svg+xml" href="${path("icon.svg")}">`;
 }
 
 function html(head: string, body: string): string {
