@@ -10,21 +10,16 @@ export interface ItemView {
   readonly name: string;
   readonly notes: string;
   readonly done: boolean;
-  readonly facts: readonly Fact[];
+  /** Each with the label of its field, except the elements of a list of texts, such as tags. */
+  readonly facts: readonly string[];
   /** What a search looks through: the values of all fields except the ID and the done mark, folded. */
   readonly searchText: string;
-}
-
-interface Fact {
-  /** Undefined for an element of a list of texts, such as a tag. */
-  readonly label: string | undefined;
-  readonly text: string;
 }
 
 export function viewItem(json: string): ItemView {
   const object = scanObject(json);
   const { name, notes, done } = knownFields(object);
-  const facts: Fact[] = [];
+  const facts: string[] = [];
   const values: string[] = [];
   for (const [field, value] of object.toMap()) {
     if (isIdName(field) || meaningOf(field) === "done") continue;
@@ -64,12 +59,11 @@ export function quoted(name: string): string {
   return name === "" ? "the item" : `“${characters.length > 40 ? `${characters.slice(0, 39).join("")}…` : name}”`;
 }
 
-function factsOf(name: string, json: string): Fact[] {
-  const tags = json.startsWith("[") ? scanArray(json).map(stringOf) : [];
-  if (tags.every((tag) => tag !== undefined) && json.startsWith("["))
-    return tags.filter((tag) => tag !== "").map((text) => ({ label: undefined, text }));
+function factsOf(name: string, json: string): string[] {
+  const tags = json.startsWith("[") ? scanArray(json).map(stringOf) : [undefined];
+  if (tags.every((tag) => tag !== undefined)) return tags.filter((tag) => tag !== "");
   const text = valueText(json);
-  return text === "" || text === "{}" ? [] : [{ label: labelOf(name), text }];
+  return text === "" || text === "{}" ? [] : [`${labelOf(name)} ${text}`];
 }
 
 const datePattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;

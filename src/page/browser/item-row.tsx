@@ -46,8 +46,8 @@ export function ItemRow({ item, state, readOnly, actions, onEdit, onDecide }: It
         {facts.length > 0 && (
           <span class="facts">
             {facts.slice(0, factsMax).map((fact) => (
-              <span key={`${fact.label} ${fact.text}`} class="fact" dir="auto">
-                {fact.label} {fact.text}
+              <span key={fact} class="fact" dir="auto">
+                {fact}
               </span>
             ))}
             {facts.length > factsMax && <span class="fact">+{facts.length - factsMax}</span>}
