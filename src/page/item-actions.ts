@@ -1,13 +1,12 @@
 // What the user does to items. Every action goes to the offline list, which shows it at once and sends it when it can.
 // A message says what can be undone.
 
-import type { OfflineList, PendingEdit } from "../client/offline.ts";
+import type { OfflineItem, OfflineList, PendingEdit } from "../client/offline.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { scanObject } from "../items/json-text.ts";
 import { withKnownFields } from "../items/known-fields.ts";
 import { type FormEdits, withFormEdits } from "./item-form.ts";
-import { quoted } from "./item-view.ts";
-import type { ShownItem } from "./list-view.ts";
+import { quoted, viewOf } from "./item-view.ts";
 import { missingNames, newItem } from "./new-item.ts";
 import { type Action, problemText } from "./page-status.ts";
 import type { NewEntry } from "./pasted-lines.ts";
@@ -19,7 +18,7 @@ export interface Notice {
   /** The item that this message is about. The message goes when the user edits the item again. */
   readonly id?: string;
   /** The items that this message says are deleted. */
-  readonly removed?: readonly ShownItem[];
+  readonly removed?: readonly OfflineItem<string>[];
   /** Something would be lost with this message: it stays until the user closes it, and the page asks before it is left. */
   readonly isUnfinished?: boolean;
 }
@@ -56,9 +55,9 @@ export class ItemActions {
   }
 
   /** Returns whether the tick is kept. If the service refuses it, the item is shown as it is there again. */
-  async setDone(item: ShownItem, done: boolean): Promise<boolean> {
+  async setDone(item: OfflineItem<string>, done: boolean): Promise<boolean> {
     const { id } = item;
-    const name = quoted(item.view.name);
+    const name = quoted(viewOf(item).name);
     if (this.#pending(id) === undefined) this.#ticked.add(id);
     const isKept = await this.attempt(() =>
       this.#list.change(id, (json) => withKnownFields(json, { done }, missingNames(scanObject(json)))),
@@ -95,8 +94,8 @@ export class ItemActions {
     this.#notify((shown) => (shown?.id === id ? undefined : shown));
   }
 
-  async remove(...items: readonly ShownItem[]): Promise<void> {
-    const again = items.length > 1 ? (rest: readonly ShownItem[]) => void this.remove(...rest) : undefined;
+  async remove(...items: readonly OfflineItem<string>[]): Promise<void> {
+    const again = items.length > 1 ? (rest: readonly OfflineItem<string>[]) => void this.remove(...rest) : undefined;
     const removed = [...(await this.#all(items, "Deleted", ({ id }) => this.#list.remove(id), again)).keys()];
     // Undo brings back everything that was deleted since the message appeared.
     if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
@@ -159,19 +158,19 @@ export class ItemActions {
     return done;
   }
 
-  async #bringBack(items: readonly ShownItem[]): Promise<void> {
-    const again = (rest: readonly ShownItem[]) => void this.#bringBack(rest);
-    await this.#all(items, "Brought back", ({ json }) => this.#list.add(json), again);
+  async #bringBack(items: readonly OfflineItem<string>[]): Promise<void> {
+    const again = (rest: readonly OfflineItem<string>[]) => void this.#bringBack(rest);
+    await this.#all(items, "Brought back", ({ item }) => this.#list.add(item), again);
   }
 
   #pending(id: string): PendingEdit<string> | undefined {
     return this.#list.getSnapshot().pending.find((edit) => edit.id === id);
   }
 
-  #removal(removed: readonly ShownItem[]): Notice {
+  #removal(removed: readonly OfflineItem<string>[]): Notice {
     const [first] = removed;
     const what =
-      first && removed.length === 1 ? quoted(first.view.name) : `${removed.length.toLocaleString("en")} items`;
+      first && removed.length === 1 ? quoted(viewOf(first).name) : `${removed.length.toLocaleString("en")} items`;
     const undo = this.#undoing(() => void this.#bringBack(removed));
     return { kind: "done", text: `Deleted ${what}`, action: undo, removed };
   }

@@ -1,6 +1,7 @@
 // An item as a row of the page shows it: its name, its notes, whether it is done, and its other fields as short facts,
 // such as "Price 850".
 
+import type { OfflineItem } from "../client/offline.ts";
 import { scanArray, scanObject } from "../items/json-text.ts";
 import { knownFields, meaningOf, textOf } from "../items/known-fields.ts";
 import { stringOf } from "../items/object-text.ts";
@@ -14,6 +15,15 @@ export interface ItemView {
   readonly facts: readonly string[];
   /** What a search looks through: the values of all fields except the ID and the done mark, folded. */
   readonly searchText: string;
+}
+
+const views = new WeakMap<OfflineItem<string>, ItemView>();
+
+/** What the page shows of an item of the list. It is made once, until the item changes. */
+export function viewOf(item: OfflineItem<string>): ItemView {
+  const view = views.get(item) ?? viewItem(item.item);
+  views.set(item, view);
+  return view;
 }
 
 export function viewItem(json: string): ItemView {

@@ -8,6 +8,7 @@ import { OfflineList, type OfflineStorage } from "../../src/client/offline.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { credentialProblem } from "../../src/page/credential-check.ts";
 import { ItemActions, type Notice } from "../../src/page/item-actions.ts";
+import { viewOf } from "../../src/page/item-view.ts";
 import { viewList } from "../../src/page/list-view.ts";
 import { badgeOf, problemText, statusLine } from "../../src/page/page-status.ts";
 import { temporaryFolder } from "../engines/engine-kinds.ts";
@@ -33,13 +34,13 @@ async function open(options: ServiceOptions = {}, storage?: OfflineStorage) {
     notice = next(notice);
   });
   const listed = (name: string) => {
-    const found = viewList(list.getSnapshot().items, "all", "").shown.find(({ view }) => view.name === name);
+    const found = viewList(list.getSnapshot().items, "all", "").shown.find((one) => viewOf(one).name === name);
     if (!found) throw new Error(`there is no item ${name}`);
     return found;
   };
   const untilShown = (...names: readonly string[]) =>
     eventually(() =>
-      expect(viewList(list.getSnapshot().items, "all", "").shown.map(({ view }) => view.name)).toEqual([...names]),
+      expect(viewList(list.getSnapshot().items, "all", "").shown.map((one) => viewOf(one).name)).toEqual([...names]),
     );
   const untilSent = () => eventually(() => expect(list.getSnapshot().pending).toEqual([]));
   return { service, network, list, actions, listed, untilShown, untilSent, notice: () => notice };
@@ -133,7 +134,7 @@ test("saving keeps what somebody else has written into other fields, and adds a 
   await service.create(named(ids.one, "One"));
   await untilShown("One");
   await service.send("PUT", "/api/todoitems/", named(ids.one, "One", '"Notes":"","Done":true'));
-  await eventually(() => expect(listed("One").view.done).toBe(true));
+  await eventually(() => expect(viewOf(listed("One")).done).toBe(true));
   await actions.save(ids.one, new Map([["Name", { typed: "Uno", kind: "text" }]]), named(ids.one, "One"));
   await untilSent();
   expect(await service.list()).toBe(`[${named(ids.one, "Uno", '"Notes":"","Done":true')}]`);

@@ -1,12 +1,12 @@
 // One item: its checkbox, name, notes and facts, a mark if an edit of it waits for somebody, and the bin.
 
-import type { PendingEdit } from "../../client/offline.ts";
+import type { OfflineItem, PendingEdit } from "../../client/offline.ts";
 import type { ItemActions } from "../item-actions.ts";
-import type { ShownItem } from "../list-view.ts";
+import { viewOf } from "../item-view.ts";
 import { Icon } from "./icons.tsx";
 
 export interface ItemRowProps {
-  readonly item: ShownItem;
+  readonly item: OfflineItem<string>;
   readonly state: PendingEdit<string>["state"] | undefined;
   readonly readOnly: boolean;
   readonly actions: ItemActions;
@@ -18,7 +18,7 @@ export interface ItemRowProps {
 const factsMax = 6;
 
 export function ItemRow({ item, state, readOnly, actions, onEdit, onDecide }: ItemRowProps) {
-  const { name, notes, done, facts } = item.view;
+  const { name, notes, done, facts } = viewOf(item);
   const title = name === "" ? "Item without a name" : name;
   return (
     <li class="row" data-id={item.id} data-done={done}>

@@ -3,12 +3,13 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ShownItem } from "../list-view.ts";
+import type { OfflineItem } from "../../client/offline.ts";
+import { viewOf } from "../item-view.ts";
 import { ItemRow, type ItemRowProps } from "./item-row.tsx";
 import { usePage } from "./page-context.ts";
 
 interface ItemRowsProps {
-  readonly items: readonly ShownItem[];
+  readonly items: readonly OfflineItem<string>[];
   /** An item that is drawn and scrolled to, because the user has just added it. */
   readonly addedId: string | undefined;
 }
@@ -21,10 +22,10 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [drawsAll, setDrawsAll] = useState(false);
   const drawn = drawsAll ? items : items.filter(({ id }, index) => index < drawnMax || id === addedId);
-  const done = items.filter(({ view }) => view.done);
+  const done = items.filter((item) => viewOf(item).done);
   /** The rows as they were drawn last. A row that is the same object again costs next to nothing. */
-  const rows = useMemo(() => new WeakMap<ShownItem, VNode<ItemRowProps>>(), [readOnly, actions]);
-  const rowOf = (item: ShownItem) => {
+  const rows = useMemo(() => new WeakMap<OfflineItem<string>, VNode<ItemRowProps>>(), [readOnly, actions]);
+  const rowOf = (item: OfflineItem<string>) => {
     const state = states.get(item.id);
     const known = rows.get(item);
     if (known && known.props.state === state) return known;
@@ -68,7 +69,7 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
     else if (key === "Delete" && item && !readOnly) void actions.remove(item);
     // Space would press the button with the text, which opens the editor. It ticks the item instead.
     const ticks = key === " " && control === "text" && item && !readOnly;
-    if (ticks && !event.repeat) void actions.setDone(item, !item.view.done);
+    if (ticks && !event.repeat) void actions.setDone(item, !viewOf(item).done);
     if (step !== undefined || key === "Delete" || ticks) event.preventDefault();
   };
 
