@@ -1,17 +1,18 @@
 // The form for new items. If the user pastes several lines, each line becomes an item.
 
-import type { RefObject } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { entriesOf, type NewEntry } from "../pasted-lines.ts";
 import { Icon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
 
-interface ComposerProps {
-  readonly inputRef: RefObject<HTMLInputElement | null>;
-  readonly onAdd: (entries: readonly NewEntry[]) => void;
-}
-
-export function Composer({ inputRef, onAdd }: ComposerProps) {
+export function Composer({ onAdd }: { onAdd: (entries: readonly NewEntry[]) => void }) {
+  const { items, status } = usePage().snapshot;
   const [name, setName] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const isEmpty = status.loaded && items.length === 0;
+  useEffect(() => {
+    if (isEmpty && document.activeElement === document.body) input.current?.focus();
+  }, [isEmpty]);
   const paste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     const { value, selectionStart, selectionEnd } = event.currentTarget;
     const pasted = event.clipboardData?.getData("text") ?? "";
@@ -31,12 +32,12 @@ export function Composer({ inputRef, onAdd }: ComposerProps) {
         onAdd([{ name: name.trim(), done: false }]);
         setName("");
         // The Add button disappears and loses the focus. The user may go on with the next item.
-        inputRef.current?.focus({ preventScroll: true });
+        input.current?.focus({ preventScroll: true });
       }}
     >
       <Icon name="plus" />
       <input
-        ref={inputRef}
+        ref={input}
         dir="auto"
         value={name}
         onInput={(event) => setName(event.currentTarget.value)}

@@ -1,7 +1,7 @@
 // The whole page: header, composer, toolbar, list, message and dialogs. It is a view on the offline list, which follows
 // the service, keeps the edits that wait, sends them and finds conflicts.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { ItemActions, type Notice, type Notify } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
 import { type Filter, viewList } from "../list-view.ts";
@@ -40,7 +40,6 @@ export function Page({ session, settings }: PageProps) {
   const [opened, open] = useState<Opened>();
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const [addedId, setAddedId] = useState<string>();
-  const composer = useRef<HTMLInputElement>(null);
 
   const notify: Notify = (next) =>
     setNotices((all) => {
@@ -60,10 +59,6 @@ export function Page({ session, settings }: PageProps) {
   const { loaded, needsCredentials } = status;
   const readOnly = settings.readOnly || status.readOnly;
   const isSignedOut = !loaded && (needsCredentials || (settings.auth === "all" && username === undefined));
-  const isEmpty = loaded && items.length === 0;
-  useEffect(() => {
-    if (isEmpty && document.activeElement === document.body) composer.current?.focus();
-  }, [isEmpty]);
 
   useUndoKey(opened === undefined, actions.undo);
   useFocusPlace();
@@ -109,11 +104,7 @@ export function Page({ session, settings }: PageProps) {
             </section>
           ) : (
             <>
-              {readOnly ? (
-                <p class="composer hint">Read-only: changes are not stored.</p>
-              ) : (
-                <Composer inputRef={composer} onAdd={add} />
-              )}
+              {readOnly ? <p class="composer hint">Read-only: changes are not stored.</p> : <Composer onAdd={add} />}
               <Toolbar
                 filter={filter}
                 onFilter={setFilter}
