@@ -37,7 +37,7 @@ export type FormEdits = ReadonlyMap<string, FieldEdit>;
 
 /**
  * The name comes first, then the notes and the done mark, then all other fields in the order of the item, and at the end
- * the fields that the user has added. Those that the user has removed are there, too.
+ * the fields that the user has added. Those that the user has removed are left out.
  */
 export function formFields(item: string, edits: FormEdits = new Map()): FormField[] {
   const object = scanObject(item);
@@ -46,13 +46,8 @@ export function formFields(item: string, edits: FormEdits = new Map()): FormFiel
   const others = [...object.toMap()].filter(([name]) => !shown.has(name) && !isIdName(name));
   const fields = [...known, ...others.map(([name, json]) => formField(name, json, kindOf(name, json)))];
   const added = [...edits].filter(([name]) => !fields.some((field) => field.name === name));
-  return [...fields, ...added.map(([name, { kind }]) => formField(name, undefined, kind))];
-}
-
-/** Whether the edits change this field. */
-export function isChanged({ name, value, json }: FormField, edits: FormEdits): boolean {
-  const edit = edits.get(name);
-  return edit !== undefined && (edit.typed === undefined ? json !== undefined : edit.typed !== value);
+  const all = [...fields, ...added.map(([name, { kind }]) => formField(name, undefined, kind))];
+  return all.filter(({ name }) => !edits.has(name) || edits.get(name)?.typed !== undefined);
 }
 
 /** Why the user cannot add a field with this name. Undefined if that is possible. */
@@ -69,13 +64,10 @@ export function withFormEdits(
   edits: FormEdits,
 ): { readonly json: string } | { readonly name: string; readonly problem: string } {
   let json = item;
+  for (const [name, { typed }] of edits) if (typed === undefined) json = withoutField(json, name);
   for (const field of formFields(item, edits)) {
-    if (!isChanged(field, edits)) continue;
     const typed = edits.get(field.name)?.typed;
-    if (typed === undefined) {
-      json = withoutField(json, field.name);
-      continue;
-    }
+    if (typed === undefined || typed === field.value) continue;
     const value = typedJson(field, typed);
     if (value === undefined) return { name: field.name, problem: problems[field.kind] ?? "This cannot be saved." };
     const object = scanObject(json);

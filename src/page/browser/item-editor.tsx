@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { meaningOf } from "../../items/known-fields.ts";
-import { type FieldEdit, type FormField, formFields, isChanged, withFormEdits } from "../item-form.ts";
+import { type FieldEdit, type FormField, formFields, withFormEdits } from "../item-form.ts";
 import { valueText } from "../item-view.ts";
 import { AddField } from "./add-field.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -23,9 +23,9 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
   const form = useRef<HTMLFormElement>(null);
   const seen = item ?? opened.json;
   const before = new Map(formFields(opened.json).map(({ name, json }) => [name, json]));
-  const all = formFields(seen, edits);
-  const fields = all.filter(({ name }) => !edits.has(name) || edits.get(name)?.typed !== undefined);
-  const hasChanges = all.some((field) => isChanged(field, edits));
+  const fields = formFields(seen, edits);
+  const result = withFormEdits(seen, edits);
+  const hasChanges = !("json" in result) || result.json !== seen;
   const [added, setAdded] = useState<string>();
   const focus = (name: string) =>
     form.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(name)}"]`)?.focus();
@@ -47,7 +47,6 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
   };
   const save = async (event: Event) => {
     event.preventDefault();
-    const result = withFormEdits(seen, edits);
     if ("json" in result) {
       open();
       if (!(await actions.save(id, edits, seen))) open({ ...opened, draft: edits });
