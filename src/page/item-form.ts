@@ -69,7 +69,7 @@ export function withFormEdits(
     const typed = edits.get(field.name)?.typed;
     if (typed === undefined || typed === field.value) continue;
     const value = typedJson(field, typed);
-    if (value === undefined) return { name: field.name, problem: problems[field.kind] ?? "This cannot be saved." };
+    if (value === undefined) return { name: field.name, problem: field.kind === "number" ? notNumber : notJson };
     const object = scanObject(json);
     // If a name repeats, its last value counts.
     const member = object.members.findLast((one) => object.name(one) === field.name);
@@ -85,10 +85,8 @@ function withoutField(item: string, removed: string): string {
   return `{${rest.map(({ nameStart, valueEnd }) => object.text.slice(nameStart, valueEnd)).join(",")}}`;
 }
 
-const problems: { readonly [Kind in FieldKind]?: string } = {
-  number: "This is not a number. Write it like 850, 1.5 or -2e6.",
-  json: "This is not valid JSON.",
-};
+const notNumber = "This is not a number. Write it like 850, 1.5 or -2e6.";
+const notJson = "This is not valid JSON.";
 
 function knownField(object: ObjectText, field: KnownField): FormField {
   const member = knownMember(object, field);
@@ -126,7 +124,7 @@ function shownValue(json: string | undefined, kind: FieldKind): string {
   return kind === "date" ? text.slice(0, 10) : text;
 }
 
-/** The JSON text for what the user has typed. Undefined if it does not fit the field. */
+/** The JSON text for what the user has typed. Undefined if it is no number or no JSON, but has to be. */
 function typedJson({ kind, json }: FormField, typed: string): string | undefined {
   if (kind === "tick") return doneMark(typed === "true", json);
   if (kind === "number") return /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(typed.trim()) ? typed.trim() : undefined;
