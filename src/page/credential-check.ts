@@ -2,7 +2,7 @@
 // right.
 
 import { hasStatus } from "../client/errors.ts";
-import { isTodoError, type TodoClient } from "../client/index.ts";
+import type { TodoClient } from "../client/index.ts";
 import { newId } from "../client/item-text.ts";
 import { problemText } from "./page-status.ts";
 
@@ -15,7 +15,7 @@ export async function credentialProblem(client: TodoClient<string>): Promise<str
     await client.remove(newId(), { ifMatch: '"none"' });
   } catch (error) {
     if (hasStatus(error, 401)) return "The name or the password is wrong.";
-    if (!hasStatus(error, 404, 412)) return isTodoError(error) ? problemText(error) : String(error);
+    if (!hasStatus(error, 404, 412)) return problemText(error);
   }
   return undefined;
 }
