@@ -1,9 +1,8 @@
 // The text of a new item. It has the field names that the other items have, so that the app that reads them finds it.
 
-import { doneMark } from "../items/done-mark.ts";
 import type { FieldNames } from "../items/field-names.ts";
 import { scanObject } from "../items/json-text.ts";
-import { type KnownField, knownMember } from "../items/known-fields.ts";
+import { type KnownField, knownMember, withKnownFields } from "../items/known-fields.ts";
 import type { ObjectText } from "../items/object-text.ts";
 import type { NewEntry } from "./pasted-lines.ts";
 
@@ -21,19 +20,11 @@ export function missingNames(object: ObjectText): Names {
 /** The text of a new item, without an ID. `like` is another item of the list, if there is one. */
 export function newItem({ name, done }: NewEntry, like: string | undefined, style: FieldNames): string {
   const object = scanObject(like ?? "{}");
-  const fallback = like === undefined && style === "camel" ? camel : missingNames(object);
-  const found = (field: KnownField) => knownMember(object, field);
-  const nameOf = (field: KnownField) => {
-    const member = found(field);
-    return member ? object.name(member) : fallback[field];
-  };
-  const mark = found("done");
+  const missing = like === undefined && style === "camel" ? camel : missingNames(object);
+  const known = (["name", "notes", "done"] as const).map((field) => knownMember(object, field));
+  const [itsName, itsNotes] = known;
   // An app that calls its name field `title`, say, may not expect a field called `notes`.
-  const hasNotes = found("notes") !== undefined || nameOf("name") === fallback.name;
-  const fields = [
-    [nameOf("name"), JSON.stringify(name)],
-    ...(hasNotes ? [[nameOf("notes"), '""']] : []),
-    [nameOf("done"), doneMark(done, mark && object.value(mark))],
-  ];
-  return `{${fields.map(([field, value]) => `${JSON.stringify(field)}:${value}`).join(",")}}`;
+  const hasNotes = itsNotes || !itsName || object.name(itsName) === missing.name;
+  const members = known.flatMap((member) => (member ? `${object.nameLiteral(member)}:${object.value(member)}` : []));
+  return withKnownFields(`{${members.join()}}`, { name, ...(hasNotes && { notes: "" }), done }, missing);
 }
