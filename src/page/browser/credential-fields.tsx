@@ -1,22 +1,23 @@
-// The fields for a name and a password, as browsers and password managers recognise them.
+// The fields for a name and a password, as browsers and password managers recognise them. What is typed stays in the
+// fields until the form asks for it.
 
 import type { Credentials } from "../../client/basic.ts";
 
 interface CredentialFieldsProps {
-  readonly credentials: Credentials;
-  /** Gets only what was typed: a password manager may fill both fields before the page is drawn again. */
-  readonly onChange: (typed: Partial<Credentials>) => void;
+  /** Who must sign in. Undefined if that may be anybody. */
+  readonly username?: string | undefined;
   readonly required?: boolean;
 }
 
-export function CredentialFields({ credentials, onChange, required = false }: CredentialFieldsProps) {
+export function CredentialFields({ username, required = false }: CredentialFieldsProps) {
   return (
     <>
       <label>
         Name
         <input
-          value={credentials.username}
-          onInput={({ currentTarget: { value } }) => onChange({ username: value })}
+          name="username"
+          defaultValue={username ?? ""}
+          readOnly={username !== undefined}
           autocomplete="username"
           autocapitalize="none"
           required={required}
@@ -26,9 +27,8 @@ export function CredentialFields({ credentials, onChange, required = false }: Cr
       <label>
         Password
         <input
+          name="password"
           type="password"
-          value={credentials.password}
-          onInput={({ currentTarget: { value } }) => onChange({ password: value })}
           autocomplete="current-password"
           required={required}
           data-control="password"
@@ -36,4 +36,8 @@ export function CredentialFields({ credentials, onChange, required = false }: Cr
       </label>
     </>
   );
+}
+
+export function typedCredentials(form: FormData): Credentials {
+  return { username: String(form.get("username") ?? ""), password: String(form.get("password") ?? "") };
 }

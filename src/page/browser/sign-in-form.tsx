@@ -1,32 +1,32 @@
 // Asks for a name and a password, and checks them.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { CredentialFields } from "./credential-fields.tsx";
+import { CredentialFields, typedCredentials } from "./credential-fields.tsx";
 import { usePage } from "./page-context.ts";
 
 export function SignInForm() {
   const { session, open } = usePage();
   /** Undefined unless somebody is signed in whom the service no longer accepts. */
   const { username } = session;
-  const [credentials, setCredentials] = useState({ username: username ?? "", password: "" });
-  const [stays, setStays] = useState(false);
   const [problem, setProblem] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);
   const stayId = useId();
   const form = useRef<HTMLFormElement>(null);
-  const focus = (field: "username" | "password") =>
-    form.current?.querySelector<HTMLElement>(`[data-control="${field}"]`)?.focus();
-  useLayoutEffect(() => focus(username === undefined ? "username" : "password"), []);
-  const submit = async (event: Event) => {
+  const field = (name: "username" | "password") =>
+    form.current?.querySelector<HTMLInputElement>(`[data-control="${name}"]`);
+  useLayoutEffect(() => field(username === undefined ? "username" : "password")?.focus(), []);
+  const submit = async (event: Event & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     if (isBusy) return;
     setIsBusy(true);
-    const found = await session.signIn(credentials, stays);
+    const typed = new FormData(event.currentTarget);
+    const found = await session.signIn(typedCredentials(typed), typed.has("stays"));
     if (found === undefined) open();
     setProblem(found);
-    setCredentials({ ...credentials, password: "" });
     setIsBusy(false);
-    focus("password");
+    const password = field("password");
+    if (password) password.value = "";
+    password?.focus();
   };
   return (
     <form class="sign-in fields" ref={form} onSubmit={submit}>
@@ -35,23 +35,10 @@ export function SignInForm() {
           ? "This service asks for a name and a password. Until you sign out, this device may keep your list."
           : "The service no longer accepts this password. To sign in as somebody else, sign out first."}
       </p>
-      <CredentialFields
-        credentials={credentials}
-        // Unsent edits belong to the user who made them, so the name is fixed.
-        onChange={(typed) =>
-          setCredentials((now) => ({ ...now, ...typed, ...(username !== undefined && { username }) }))
-        }
-        required
-      />
+      {/* Unsent edits belong to the user who made them, so the name is fixed. */}
+      <CredentialFields username={username} required />
       <div class="value">
-        <input
-          id={stayId}
-          type="checkbox"
-          class="tick"
-          checked={stays}
-          onChange={({ currentTarget: { checked } }) => setStays(checked)}
-          data-control="stay"
-        />
+        <input id={stayId} name="stays" type="checkbox" class="tick" data-control="stay" />
         <label for={stayId}>Stay signed in in this tab</label>
       </div>
       <p class="problem" role="alert">

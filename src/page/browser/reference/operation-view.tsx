@@ -9,8 +9,8 @@ import { TryForm } from "./try-form.tsx";
 
 /** The reader's choices. They apply to all operations. */
 interface ReaderChoices {
-  /** What an operation that needs credentials is tried with. Undefined if the reader has typed none. */
-  readonly authorization: string | undefined;
+  /** Returns what an operation that needs credentials is tried with. Undefined if the reader has typed none. */
+  readonly authorize: () => string | undefined;
   readonly language: string;
   readonly onLanguage: (language: string) => void;
 }
@@ -42,7 +42,7 @@ export function OperationView({ operation, choices }: { operation: ListedOperati
         onChoose={choices.onLanguage}
       />
       <h4>Request</h4>
-      <TryForm operation={operation} authorization={choices.authorization} />
+      <TryForm operation={operation} authorize={choices.authorize} />
       <h4>Responses</h4>
       <Responses operation={operation} />
     </section>

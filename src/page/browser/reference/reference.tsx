@@ -1,8 +1,8 @@
 // The reference as a whole: the introduction, credentials to try with, the operations, schemas and errors.
 
-import { useEffect, useState } from "preact/hooks";
-import { basic, type Credentials } from "../../../client/basic.ts";
-import { CredentialFields } from "../credential-fields.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { basic } from "../../../client/basic.ts";
+import { CredentialFields, typedCredentials } from "../credential-fields.tsx";
 import { Mark } from "../icons.tsx";
 import type { ApiDocument, ListedOperation } from "./api-document.ts";
 import { OperationView } from "./operation-view.tsx";
@@ -14,16 +14,18 @@ function takes(operations: readonly ListedOperation[], scheme: "basic" | "bearer
   return operations.some(({ security }) => security.some((one) => scheme in one));
 }
 
-function authorizationOf(credentials: Credentials, token: string): string | undefined {
+function authorizationOf(form: FormData): string | undefined {
+  const token = String(form.get("token") ?? "").trim();
   if (token !== "") return `Bearer ${token}`;
+  const credentials = typedCredentials(form);
   return credentials.username === "" ? undefined : basic(credentials);
 }
 
 export function Reference({ document: description }: { document: ApiDocument }) {
-  const [credentials, setCredentials] = useState<Credentials>({ username: "", password: "" });
-  const [token, setToken] = useState("");
+  const credentials = useRef<HTMLFormElement>(null);
   const [language, setLanguage] = useState("curl");
-  const choices = { authorization: authorizationOf(credentials, token), language, onLanguage: setLanguage };
+  const authorize = () => authorizationOf(new FormData(credentials.current ?? undefined));
+  const choices = { authorize, language, onLanguage: setLanguage };
   const { operations } = description;
   const groups = description.tags.map(({ name, description: text }) => ({
     name,
@@ -73,23 +75,18 @@ export function Reference({ document: description }: { document: ApiDocument }) 
             app”.
           </p>
           {operations.some(({ security }) => security.length > 0) && (
-            <form id="credentials" class="fields" aria-label="Credentials" onSubmit={(event) => event.preventDefault()}>
-              {takes(operations, "basic") && (
-                <CredentialFields
-                  credentials={credentials}
-                  onChange={(typed) => setCredentials((now) => ({ ...now, ...typed }))}
-                />
-              )}
+            <form
+              id="credentials"
+              class="fields"
+              aria-label="Credentials"
+              ref={credentials}
+              onSubmit={(event) => event.preventDefault()}
+            >
+              {takes(operations, "basic") && <CredentialFields />}
               {takes(operations, "bearer") && (
                 <label>
                   Token
-                  <input
-                    type="password"
-                    value={token}
-                    onInput={({ currentTarget: { value } }) => setToken(value.trim())}
-                    autocomplete="off"
-                    data-control="token"
-                  />
+                  <input name="token" type="password" autocomplete="off" data-control="token" />
                 </label>
               )}
               <p class="hint">Used when you try an operation that needs credentials. They stay in this tab’s memory.</p>

@@ -9,7 +9,7 @@ import { ContentView } from "./schema-view.tsx";
 
 interface TryFormProps {
   readonly operation: ListedOperation;
-  readonly authorization: string | undefined;
+  readonly authorize: () => string | undefined;
 }
 
 interface Received {
@@ -23,7 +23,7 @@ interface Received {
 /** The most text that is shown. More would make a browser slow. */
 const charactersMax = 50_000;
 
-export function TryForm({ operation, authorization }: TryFormProps) {
+export function TryForm({ operation, authorize }: TryFormProps) {
   const { method, path, parameters = [], requestBody, security } = operation;
   const formId = useId();
   const json = requestBody?.content["application/json"];
@@ -44,7 +44,8 @@ export function TryForm({ operation, authorization }: TryFormProps) {
     }
     const body = typed("body") || null;
     if (body !== null) headers.set("Content-Type", "application/json");
-    if (security.length > 0 && authorization !== undefined) headers.set("Authorization", authorization);
+    const authorization = security.length > 0 ? authorize() : undefined;
+    if (authorization !== undefined) headers.set("Authorization", authorization);
     setReceived(undefined);
     void exchange(url, { method, headers, body, signal: running.current.signal }, setReceived);
   };
