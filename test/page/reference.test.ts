@@ -21,8 +21,8 @@ afterAll(() => pages.close());
 
 const authorization = { Authorization: `Basic ${btoa("ann:long enough")}` };
 
-async function signIn(password = "long enough"): Promise<void> {
-  await page.fill("[data-control=username]", "ann");
+async function signIn(password = "long enough", name = "ann"): Promise<void> {
+  await page.fill("[data-control=username]", name);
   await page.fill("[data-control=password]", password);
 }
 
@@ -74,6 +74,9 @@ test("operations that need credentials get those that were typed in, and others 
   await answered("createItem", 401);
   await send("listItems");
   expect(await answered("listItems", 200)).toStartWith("[");
+  await signIn("long enough", "a:b");
+  await send("createItem");
+  await page.untilText("A user name with a colon cannot be sent");
   await signIn();
   await send("createItem");
   const { ID: id } = JSON.parse(await answered("createItem", 201)) as { ID: string };

@@ -44,10 +44,13 @@ export function TryForm({ operation, authorize }: TryFormProps) {
     }
     const body = typed("body") || null;
     if (body !== null) headers.set("Content-Type", "application/json");
-    const authorization = security.length > 0 ? authorize() : undefined;
-    if (authorization !== undefined) headers.set("Authorization", authorization);
+    const request = () => {
+      const authorization = security.length > 0 ? authorize() : undefined;
+      if (authorization !== undefined) headers.set("Authorization", authorization);
+      return { method, headers, body };
+    };
     setReceived(undefined);
-    void exchange(url, { method, headers, body, signal: running.current.signal }, setReceived);
+    void exchange(url, request, running.current.signal, setReceived);
   };
 
   return (
@@ -121,12 +124,17 @@ export function TryForm({ operation, authorize }: TryFormProps) {
  * Sends a request, and shows the response while its body arrives. A feed does not end by itself: what has arrived when
  * the reader stops it counts as the complete response.
  */
-async function exchange(url: URL, request: RequestInit, onNews: (received: Received) => void): Promise<void> {
+async function exchange(
+  url: URL,
+  request: () => RequestInit,
+  signal: AbortSignal,
+  onNews: (received: Received) => void,
+): Promise<void> {
   let [status, text] = ["", ""];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   try {
     // The browser must neither respond from its cache nor ask for credentials itself.
-    const response = await fetch(url, { ...request, cache: "no-store", credentials: "omit" });
+    const response = await fetch(url, { ...request(), signal, cache: "no-store", credentials: "omit" });
     status = String(response.status);
     text = `${[...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n")}\n\n`;
     // Safari cannot use `for await` on the stream itself.
@@ -137,7 +145,7 @@ async function exchange(url: URL, request: RequestInit, onNews: (received: Recei
       onNews({ status, text, isComplete: false });
     }
   } catch (error) {
-    if (!request.signal?.aborted) status = `There was no complete response: ${error}`;
+    if (!signal.aborted) status = `There was no complete response: ${error}`;
   }
   if (status !== "") onNews({ status, text, isComplete: true });
 }
