@@ -1,7 +1,9 @@
 // Signing in and out on the page, and what the browser keeps for whom.
 
 import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { eventually } from "../eventually.ts";
+import { runProgram } from "../program.ts";
 import { barriers } from "./axe.ts";
 import { usePages } from "./page-fixture.ts";
 
@@ -62,6 +64,28 @@ test("if only writes need credentials, an edit waits, and is sent after the sign
   await page.until("!document.querySelector('dialog, .status-line')");
   // From here on, the list is Ann's, and is kept.
   await page.untilKept("Buy milk");
+});
+
+test("whom the service no longer accepts is asked for the password only", async () => {
+  const users = await pages.users("ann");
+  const access = ["--auth", "all", "--users", users];
+  await pages.start(...access);
+  const page = await pages.openPage();
+  await page.signIn("ann");
+  await page.untilText("No items yet");
+  await pages.restart(
+    async () => {
+      rmSync(users);
+      await runProgram("user", { args: ["add", "ann", "--users", users], input: "another one\n" });
+    },
+    ...access,
+  );
+  await page.click('[data-control="line-sign-in"]');
+  await page.until("document.querySelector('dialog')");
+  expect(await page.focused()).toBe("password");
+  await page.view.type("another one");
+  await page.view.press("Enter");
+  await page.until("!document.querySelector('dialog, .status-line')");
 });
 
 test("who stays signed in in this tab sees the kept list after a reload, without the service, and nobody else does", async () => {

@@ -28,7 +28,7 @@ export function Dialog({ title, kind, onClose, children }: DialogProps) {
     // `showModal` gives the focus to the first control, the Close button. A field is better, but not on a phone, where a
     // keyboard would cover half of the dialog.
     if (!matchMedia("(pointer: coarse)").matches)
-      element?.querySelector<HTMLElement>("form input, form textarea")?.focus({ preventScroll: true });
+      element?.querySelector<HTMLElement>("form input:read-write, form textarea")?.focus({ preventScroll: true });
     // Close the dialog before it is removed: then the browser gives the focus back to the element that had it before.
     return () => element?.close();
   }, []);

@@ -12,9 +12,7 @@ export function SignInForm() {
   const [isBusy, setIsBusy] = useState(false);
   const stayId = useId();
   const form = useRef<HTMLFormElement>(null);
-  const field = (name: "username" | "password") =>
-    form.current?.querySelector<HTMLInputElement>(`[data-control="${name}"]`);
-  useLayoutEffect(() => field(username === undefined ? "username" : "password")?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>("input:read-write")?.focus(), []);
   const submit = async (event: Event & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     if (isBusy) return;
@@ -24,7 +22,7 @@ export function SignInForm() {
     if (found === undefined) open();
     setProblem(found);
     setIsBusy(false);
-    const password = field("password");
+    const password = form.current?.querySelector<HTMLInputElement>('[data-control="password"]');
     if (password) password.value = "";
     password?.focus();
   };
