@@ -17,7 +17,6 @@ export function Icon({ name }: { name: keyof typeof lines }) {
   );
 }
 
-// The address is relative, and would mean another one when another list is shown.
-const pageIcon = document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href;
-
-export const Mark = () => <img class="mark" src={pageIcon} alt="" />;
+export function Mark() {
+  return <img class="mark" src={document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href} alt="" />;
+}
