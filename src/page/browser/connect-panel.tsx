@@ -12,8 +12,8 @@ import { usePage } from "./page-context.ts";
 const authorityFile = "todoitems-authority.crt";
 
 export function ConnectPanel() {
-  const { session, settings } = usePage();
-  const list = session.address.items;
+  const { address, settings } = usePage().session;
+  const list = address.items;
   const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(list.hostname);
   return (
     <Dialog title="Connect your app" kind="panel">
@@ -72,8 +72,7 @@ function addresses(list: URL, isHere: boolean, { httpPort, httpsPort }: PageSett
 }
 
 function Samples() {
-  const { session, settings } = usePage();
-  const { address } = session;
+  const { address, settings } = usePage().session;
   const [chosen, setChosen] = useState("curl");
   const [samples, setSamples] = useState<readonly CodeSample[] | "away">([]);
   useEffect(() => {

@@ -7,8 +7,8 @@ import { Icon, Mark } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 export function Header() {
-  const { session, settings, snapshot, isSignedOut, actions, notify, open } = usePage();
-  const { username } = session;
+  const { session, snapshot, isSignedOut, actions, notify, open } = usePage();
+  const { username, settings } = session;
   const { status } = snapshot;
   const title = listTitle(session.address.name);
   const badge = badgeOf(status);

@@ -8,7 +8,7 @@ import { usePage } from "./page-context.ts";
 const shownMax = 100;
 
 export function ListsDialog() {
-  const { session, settings, open } = usePage();
+  const { session, open } = usePage();
   const ruleId = useId();
   const [names, setNames] = useState<readonly string[]>();
   const [isAway, setIsAway] = useState(false);
@@ -61,7 +61,7 @@ export function ListsDialog() {
         {found.slice(0, shownMax).map((name) => (
           <li key={name}>
             <a
-              href={pageOf(name, settings.root)}
+              href={pageOf(name, session.settings.root)}
               class="one-line"
               aria-current={name === session.address.name ? "page" : undefined}
               onClick={(event) => {

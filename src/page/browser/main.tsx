@@ -24,7 +24,7 @@ function draw(): void {
   document.title = address.name === "" ? listTitle("") : `${address.name} – ${listTitle("")}`;
   // With the key, nothing that was opened, typed or searched for is there for the next person, or in another list.
   const key = JSON.stringify([username, address.name]);
-  if (root) render(<Page key={key} session={session} settings={settings} />, root);
+  if (root) render(<Page key={key} session={session} />, root);
 }
 
 addEventListener("beforeunload", (event) => {

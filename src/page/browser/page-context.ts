@@ -5,7 +5,6 @@ import { useContext } from "preact/hooks";
 import type { OfflineSnapshot } from "../../client/offline.ts";
 import type { ItemActions, Notify } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
-import type { PageSettings } from "../page-settings.ts";
 import type { Session } from "./session.ts";
 
 /** A dialog. */
@@ -25,7 +24,6 @@ export interface OpenedEditor {
 
 interface PageContext {
   readonly session: Session;
-  readonly settings: PageSettings;
   readonly snapshot: OfflineSnapshot<string>;
   readonly readOnly: boolean;
   /** True if the page can show nothing but a form to sign in. */

@@ -5,7 +5,6 @@ import { useMemo, useState } from "preact/hooks";
 import { ItemActions, type Notice, type Notify } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
 import { type Filter, viewList } from "../list-view.ts";
-import type { PageSettings } from "../page-settings.ts";
 import { statusLine } from "../page-status.ts";
 import type { NewEntry } from "../pasted-lines.ts";
 import { Composer } from "./composer.tsx";
@@ -26,13 +25,8 @@ import { useFocusPlace } from "./use-focus-place.ts";
 import { useList } from "./use-list.ts";
 import { useUndoKey } from "./use-undo-key.ts";
 
-interface PageProps {
-  readonly session: Session;
-  readonly settings: PageSettings;
-}
-
-export function Page({ session, settings }: PageProps) {
-  const { list, username } = session;
+export function Page({ session }: { session: Session }) {
+  const { list, username, settings } = session;
   const snapshot = useList(list);
   const { items, status } = snapshot;
   const [filter, setFilter] = useState<Filter>("all");
@@ -79,7 +73,7 @@ export function Page({ session, settings }: PageProps) {
   });
 
   return (
-    <PageContext.Provider value={{ session, settings, snapshot, readOnly, isSignedOut, actions, notify, open, edit }}>
+    <PageContext.Provider value={{ session, snapshot, readOnly, isSignedOut, actions, notify, open, edit }}>
       {/* The message is at the bottom, but comes first in the order of Tab: nobody can tab through a long list in time. */}
       <div class="notices" aria-live="polite">
         {notices.map((notice) => (

@@ -17,7 +17,7 @@ interface OpenList {
 }
 
 export class Session {
-  readonly #settings: PageSettings;
+  readonly settings: PageSettings;
   readonly #onChange: () => void;
   /** Names what the page keeps. A proxy may serve several services at one origin, each under a path. */
   readonly #place: string;
@@ -32,7 +32,7 @@ export class Session {
 
   /** `onChange` is called when another list is to be shown, or somebody has signed in or out. */
   constructor(settings: PageSettings, onChange: () => void) {
-    this.#settings = settings;
+    this.settings = settings;
     this.#onChange = onChange;
     this.#place = `todoitems ${new URL(settings.root).pathname}`;
     this.address = listAt(location.href, settings.root);
@@ -57,7 +57,7 @@ export class Session {
     // Somebody else may have signed in meanwhile.
     if (shown === this.#shown)
       for (const url of addresses)
-        void this.#openList(listAt(new URL("../../", url).href, this.#settings.root)).list.ready;
+        void this.#openList(listAt(new URL("../../", url).href, this.settings.root)).list.ready;
   }
 
   get username(): string | undefined {
@@ -81,20 +81,20 @@ export class Session {
   /** The names of the lists that have items. */
   async listNames(): Promise<string[]> {
     const headers = new Headers(this.#credentials && { Authorization: basic(this.#credentials) });
-    const response = await fetch(this.#settings.root + listsPath, { headers, credentials: "omit" });
+    const response = await fetch(this.settings.root + listsPath, { headers, credentials: "omit" });
     if (!response.ok) throw new Error(`The service returned ${response.status}.`);
     return ((await response.json()) as { readonly name: string }[]).map(({ name }) => name);
   }
 
   goTo(name: string): void {
     if (name === this.address.name || !mayLeaveList()) return;
-    history.pushState(null, "", pageOf(name, this.#settings.root));
+    history.pushState(null, "", pageOf(name, this.settings.root));
     this.#showList();
   }
 
   /** The user has gone back or forward in the history of this tab. */
   followHistory(): void {
-    if (listAt(location.href, this.#settings.root).name === this.address.name) return;
+    if (listAt(location.href, this.settings.root).name === this.address.name) return;
     if (mayLeaveList()) this.#showList();
     else history.pushState(null, "", this.address.list);
   }
@@ -104,7 +104,7 @@ export class Session {
    * connection by itself when there are none.
    */
   #showList(): void {
-    this.address = listAt(location.href, this.#settings.root);
+    this.address = listAt(location.href, this.settings.root);
     this.#shown = this.#openList();
     this.#onChange();
   }
@@ -178,7 +178,7 @@ export class Session {
     const { username } = this;
     const known = this.#lists.get(address.name);
     if (known) return known;
-    const isOwned = this.#settings.auth === "off" || username !== undefined;
+    const isOwned = this.settings.auth === "off" || username !== undefined;
     const storage = isSecureContext && isOwned ? new DeviceStorage(this.#owner) : undefined;
     const list = new OfflineList(
       this.#connect(() => this.#credentials, address),
@@ -194,7 +194,7 @@ export class Session {
     // wrong if the page itself is served under a path that ends with /api/.
     return new TodoClient(address.items, {
       codec: jsonText,
-      form: this.#settings.form,
+      form: this.settings.form,
       // The offline list tries again by itself, and meanwhile the page says that the service is away.
       retry: { limit: 0 },
       credentials,
