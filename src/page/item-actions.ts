@@ -34,7 +34,7 @@ export class ItemActions {
   static running = 0;
   readonly #list: OfflineList<string>;
   readonly #fieldNames: FieldNames;
-  readonly #notify: Notify;
+  readonly notify: Notify;
   /** Takes back what the user has done last, if that is a deletion or a tick. */
   #takeBack: (() => void) | undefined;
   /** The items of which nothing but the tick waits for the service. */
@@ -43,7 +43,7 @@ export class ItemActions {
   constructor(list: OfflineList<string>, fieldNames: FieldNames, notify: Notify) {
     this.#list = list;
     this.#fieldNames = fieldNames;
-    this.#notify = notify;
+    this.notify = notify;
   }
 
   /** Returns the ID of the last new item. Undefined if it could not be added. */
@@ -64,7 +64,7 @@ export class ItemActions {
     );
     if (!isKept) return false;
     const undo = () => void this.setDone(item, false);
-    if (done) this.#notify(() => ({ kind: "done", id, text: `${name} is done`, action: this.#undoing(undo) }));
+    if (done) this.notify(() => ({ kind: "done", id, text: `${name} is done`, action: this.#undoing(undo) }));
     const unsubscribe = this.#list.subscribe(() => settle());
     const settle = () => {
       const edit = this.#pending(id);
@@ -72,7 +72,7 @@ export class ItemActions {
       unsubscribe();
       if (!this.#ticked.delete(id) || !edit) return;
       void this.discard(id);
-      this.#notify(() => ({ kind: "problem", id, text: `${name} was not saved: ${edit.problem?.detail}` }));
+      this.notify(() => ({ kind: "problem", id, text: `${name} was not saved: ${edit.problem?.detail}` }));
     };
     // It may have settled before the list could tell.
     settle();
@@ -91,14 +91,14 @@ export class ItemActions {
 
   /** The user edits this item: what a message says about it is no longer true, or no longer of interest. */
   edits(id: string): void {
-    this.#notify((shown) => (shown?.id === id ? undefined : shown));
+    this.notify((shown) => (shown?.id === id ? undefined : shown));
   }
 
   async remove(...items: readonly OfflineItem<string>[]): Promise<void> {
     const again = items.length > 1 ? (rest: readonly OfflineItem<string>[]) => void this.remove(...rest) : undefined;
     const removed = [...(await this.#all(items, "Deleted", ({ id }) => this.#list.remove(id), again)).keys()];
     // Undo brings back everything that was deleted since the message appeared.
-    if (removed.length > 0) this.#notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
+    if (removed.length > 0) this.notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));
   }
 
   resolve(id: string, choice: "mine" | "theirs"): Promise<boolean> {
@@ -122,7 +122,7 @@ export class ItemActions {
       return true;
     } catch (error) {
       const text = problemText(error);
-      this.#notify(() => ({ kind: "problem", text, ...more?.(text) }));
+      this.notify(() => ({ kind: "problem", text, ...more?.(text) }));
       return false;
     } finally {
       ItemActions.running--;
@@ -178,7 +178,7 @@ export class ItemActions {
   #undoing(takeBack: () => void): Action {
     const run = () => {
       this.#takeBack = undefined;
-      this.#notify(() => undefined);
+      this.notify(() => undefined);
       takeBack();
     };
     this.#takeBack = run;

@@ -7,7 +7,7 @@ import { Icon, Mark } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 export function Header() {
-  const { session, snapshot, isSignedOut, actions, notify, open } = usePage();
+  const { session, snapshot, isSignedOut, actions, open } = usePage();
   const { username, settings } = session;
   const { status } = snapshot;
   const title = listTitle(session.address.name);
@@ -18,7 +18,7 @@ export function Header() {
     void actions.attempt(async () => {
       if (!(await session.hasUnsentEdits())) return session.signOut();
       const text = "If you sign out, the edits that the service does not have yet are deleted.";
-      return notify(() => ({ kind: "problem", text, action: { label: "Sign out anyway", run: signOut } }));
+      return actions.notify(() => ({ kind: "problem", text, action: { label: "Sign out anyway", run: signOut } }));
     });
   return (
     <header>

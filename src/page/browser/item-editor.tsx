@@ -12,7 +12,7 @@ import { Icon } from "./icons.tsx";
 import { type OpenedEditor, usePage } from "./page-context.ts";
 
 export function ItemEditor({ opened }: { opened: OpenedEditor }) {
-  const { session, snapshot, readOnly, actions, notify, open, edit: openEditor } = usePage();
+  const { session, snapshot, readOnly, actions, open, edit: openEditor } = usePage();
   const { id } = opened;
   /** The item's text now. Undefined if somebody has deleted the item. */
   const item = snapshot.items.find((one) => one.id === id)?.item;
@@ -39,7 +39,7 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
 
   const keepDraft = () => {
     const action = { label: "Continue", run: () => openEditor(id, edits) };
-    if (hasChanges) notify(() => ({ kind: "done", id, text: "Your changes are not saved", action }));
+    if (hasChanges) actions.notify(() => ({ kind: "done", id, text: "Your changes are not saved", action }));
   };
   const cancel = () => {
     open();

@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { OfflineSnapshot } from "../../client/offline.ts";
-import type { ItemActions, Notify } from "../item-actions.ts";
+import type { ItemActions } from "../item-actions.ts";
 import type { FormEdits } from "../item-form.ts";
 import type { Session } from "./session.ts";
 
@@ -29,7 +29,6 @@ interface PageContext {
   /** True if the page can show nothing but a form to sign in. */
   readonly isSignedOut: boolean;
   readonly actions: ItemActions;
-  readonly notify: Notify;
   /** Opens a dialog in place of the one that is open. Without an argument, closes that one. */
   readonly open: (opened?: Opened) => void;
   /** Opens the editor of an item. */

@@ -73,7 +73,7 @@ export function Page({ session }: { session: Session }) {
   });
 
   return (
-    <PageContext.Provider value={{ session, snapshot, readOnly, isSignedOut, actions, notify, open, edit }}>
+    <PageContext.Provider value={{ session, snapshot, readOnly, isSignedOut, actions, open, edit }}>
       {/* The message is at the bottom, but comes first in the order of Tab: nobody can tab through a long list in time. */}
       <div class="notices" aria-live="polite">
         {notices.map((notice) => (
