@@ -105,6 +105,16 @@ test("after a change is discarded, the focus is in the list", async () => {
   await page.until(`${focusedName} === "One"`);
 });
 
+test("the arrow keys also leave a control that the next row does not have", async () => {
+  const page = await openWith(["One"]);
+  await pages.restart(async () => {}, "--body-limit", "500");
+  await page.add("too long ".repeat(60));
+  await page.until("document.querySelector('[data-control=refused]')");
+  await page.evaluate("document.querySelector('[data-control=refused]').focus()");
+  await page.view.press("ArrowUp");
+  expect(await page.evaluate<string>(focusedName)).toBe("One");
+});
+
 test("after all rows are shown, the focus is on the last one of those that were there before", async () => {
   const seed = join(pages.path, "seed.json");
   await Bun.write(seed, `[${Array.from({ length: 310 }, (_, index) => named(numbered(index), `Item ${index}`))}]`);

@@ -7,6 +7,7 @@ import type { OfflineItem } from "../../client/offline.ts";
 import { viewOf } from "../item-view.ts";
 import { ItemRow, type ItemRowProps } from "./item-row.tsx";
 import { usePage } from "./page-context.ts";
+import { focusRow } from "./use-focus-place.ts";
 
 interface ItemRowsProps {
   readonly items: readonly OfflineItem<string>[];
@@ -43,11 +44,6 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
     rows.set(item, row as VNode<ItemRowProps>);
     return row;
   };
-  const focus = (index: number, control: string) => {
-    const rows = list.current?.children;
-    const row = rows?.[Math.max(0, Math.min(rows.length - 1, index))];
-    row?.querySelector<HTMLElement>(`[data-control="${control}"]`)?.focus();
-  };
   const isAdded = items.some(({ id }) => id === addedId);
   useLayoutEffect(() => {
     if (isAdded) list.current?.querySelector(`[data-id="${addedId}"]`)?.scrollIntoView({ block: "nearest" });
@@ -55,17 +51,17 @@ export function ItemRows({ items, addedId }: ItemRowsProps) {
 
   const showAll = () => {
     setDrawsAll(true);
-    focus(drawn.length - 1, "text");
+    focusRow(drawn.length - 1);
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { target, key } = event;
     if (!(target instanceof HTMLElement) || event.altKey || event.ctrlKey || event.metaKey) return;
     const index = [...(list.current?.children ?? [])].findIndex((row) => row.contains(target));
-    const control = target.dataset["control"] ?? "text";
+    const { control } = target.dataset;
     const item = drawn[index];
     const step = { ArrowDown: 1, ArrowUp: -1, Home: -drawn.length, End: drawn.length }[key];
-    if (step !== undefined) focus(index + step, control);
+    if (step !== undefined) focusRow(index + step, control);
     else if (key === "Delete" && item && !readOnly) void actions.remove(item);
     // Space would press the button with the text, which opens the editor. It ticks the item instead.
     const ticks = key === " " && control === "text" && item && !readOnly;

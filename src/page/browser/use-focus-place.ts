@@ -19,12 +19,17 @@ export function useFocusPlace(): void {
     if (!(focused instanceof HTMLElement) || !(isLost || (isTicked && document.activeElement === focused))) return;
     // The list has only moved it.
     if (focused.isConnected && !isTicked) return focused.focus({ preventScroll: true });
-    const rows = document.querySelectorAll("li.row");
-    const row = rows[Math.min(place.current, rows.length - 1)];
-    const find = (control = "text") => row?.querySelector<HTMLElement>(`[data-control="${control}"]`);
     // On a phone, the composer would open a keyboard.
-    if (row) (find(focused.dataset["control"]) ?? find())?.focus();
-    else if (!matchMedia("(pointer: coarse)").matches)
+    if (!focusRow(place.current, focused.dataset["control"]) && !matchMedia("(pointer: coarse)").matches)
       document.querySelector<HTMLElement>('[data-control="composer"]')?.focus();
   });
+}
+
+/** Gives the focus to this control of the row at this place, or else to its text. Returns whether there is a row. */
+export function focusRow(place: number, control = "text"): boolean {
+  const rows = document.querySelectorAll("li.row");
+  const row = rows[Math.max(0, Math.min(rows.length - 1, place))];
+  const find = (name: string) => row?.querySelector<HTMLElement>(`[data-control="${name}"]`);
+  (find(control) ?? find("text"))?.focus();
+  return row !== undefined;
 }
