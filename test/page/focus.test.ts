@@ -68,6 +68,17 @@ test("if somebody else deletes the row that has the focus, the next row has it, 
   await page.until("document.activeElement.dataset.control === 'composer'");
 });
 
+test("on a phone, an empty list does not give the focus to the composer, which would open a keyboard", async () => {
+  const page = await openWith(["One"]);
+  await page.show({ width: 390, height: 800, isPhone: true });
+  await page.until("matchMedia('(pointer: coarse)').matches");
+  await page.clickItem("One", "delete");
+  await pages.untilStored((items) => items.length === 0);
+  await page.until("document.querySelector('.empty')");
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(0))))");
+  expect(await page.evaluate<string>("document.activeElement.tagName")).toBe("BODY");
+});
+
 test("after the last conflict is decided, the focus is on the row that was asked about first", async () => {
   const page = await openWith(["One", "Two", "Three"]);
   await pages.restart(

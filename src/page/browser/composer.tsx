@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { entriesOf, type NewEntry } from "../pasted-lines.ts";
 import { Icon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
+import { hasKeyboard } from "./use-focus-place.ts";
 
 export function Composer({ onAdd }: { onAdd: (entries: readonly NewEntry[]) => void }) {
   const { items, status } = usePage().snapshot;
@@ -11,7 +12,7 @@ export function Composer({ onAdd }: { onAdd: (entries: readonly NewEntry[]) => v
   const input = useRef<HTMLInputElement>(null);
   const isEmpty = status.loaded && items.length === 0;
   useEffect(() => {
-    if (isEmpty && document.activeElement === document.body) input.current?.focus();
+    if (isEmpty && document.activeElement === document.body && hasKeyboard()) input.current?.focus();
   }, [isEmpty]);
   const paste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     const { value, selectionStart, selectionEnd } = event.currentTarget;

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
+import { hasKeyboard } from "./use-focus-place.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -25,9 +26,8 @@ export function Dialog({ title, kind, onClose, children }: DialogProps) {
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // `showModal` gives the focus to the first control, the Close button. A field is better, but not on a phone, where a
-    // keyboard would cover half of the dialog.
-    if (!matchMedia("(pointer: coarse)").matches)
+    // `showModal` gives the focus to the first control, the Close button. A field is better, but not on a phone.
+    if (hasKeyboard())
       element?.querySelector<HTMLElement>("form input:read-write, form textarea")?.focus({ preventScroll: true });
     // Close the dialog before it is removed: then the browser gives the focus back to the element that had it before.
     return () => element?.close();

@@ -19,10 +19,14 @@ export function useFocusPlace(): void {
     if (!(focused instanceof HTMLElement) || !(isLost || (isTicked && document.activeElement === focused))) return;
     // The list has only moved it.
     if (focused.isConnected && !isTicked) return focused.focus({ preventScroll: true });
-    // On a phone, the composer would open a keyboard.
-    if (!focusRow(place.current, focused.dataset["control"]) && !matchMedia("(pointer: coarse)").matches)
+    if (!focusRow(place.current, focused.dataset["control"]) && hasKeyboard())
       document.querySelector<HTMLElement>('[data-control="composer"]')?.focus();
   });
+}
+
+/** On a phone, a field that has the focus opens a keyboard, which covers half of the page. */
+export function hasKeyboard(): boolean {
+  return !matchMedia("(pointer: coarse)").matches;
 }
 
 /** Gives the focus to this control of the row at this place, or else to its text. Returns whether there is a row. */
