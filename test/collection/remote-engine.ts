@@ -1,12 +1,46 @@
 // Imitates a store on another machine. The collection has to ask the store whether there are new changes. The answers
 // take as long as the test says.
 
-import type { Batch, Engine, ListNames, ListPage, News, StoreState } from "../../src/collection/engine.ts";
+import type {
+  Batch,
+  Engine,
+  ListChanges,
+  ListNames,
+  ListPage,
+  News,
+  Plan,
+  StoreState,
+} from "../../src/collection/engine.ts";
 import type { ListKey } from "../../src/collection/list-key.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 
+/** A store in memory that several engines share. It remembers every commit, so that it can say what somebody missed. */
+export class SharedMemory extends MemoryEngine {
+  readonly #commits: { readonly clock: number; readonly lists: readonly ListChanges[] }[] = [];
+
+  override async pull(since: StoreState): Promise<News | undefined> {
+    const state = await this.state();
+    if (since.epoch !== state.epoch) return undefined;
+    const missed = this.#commits.filter(({ clock }) => clock > since.clock);
+    return { state, lists: missed.flatMap(({ lists }) => lists) };
+  }
+
+  override async commit(batch: Batch): Promise<boolean> {
+    const missed = await this.pull(batch.since);
+    if (!missed) return false;
+    let plan: Plan = { lists: [], state: missed.state };
+    const decide = () => {
+      plan = batch.decide(missed.lists.length > 0 ? missed : undefined);
+      return plan;
+    };
+    if (!(await super.commit({ since: missed.state, decide }))) return this.commit(batch);
+    this.#commits.push({ clock: plan.state.clock, lists: plan.lists });
+    return true;
+  }
+}
+
 export class RemoteEngine implements Engine {
-  store = new MemoryEngine();
+  store = new SharedMemory();
   hasNewsResult: false | Promise<boolean> = false;
   questionCount = 0;
   pullCount = 0;

@@ -10,7 +10,7 @@ import { eventually } from "../eventually.ts";
 import { ids, item, Service } from "../service.ts";
 import { staysPending } from "../turns.ts";
 import { listText } from "./list-text.ts";
-import { RemoteEngine } from "./remote-engine.ts";
+import { RemoteEngine, SharedMemory } from "./remote-engine.ts";
 
 /** Notes the size of each commit, lets the test hold back answers, and can lose one answer. */
 class ObservedEngine extends MemoryEngine {
@@ -186,7 +186,7 @@ describe("seeding", () => {
 });
 
 /** An engine that has news if `slow` is set. The next `pull` then takes as long as the test says. */
-class SlowEngine extends MemoryEngine {
+class SlowEngine extends SharedMemory {
   readonly asked = Promise.withResolvers<void>();
   readonly arrived = Promise.withResolvers<void>();
   slow = false;

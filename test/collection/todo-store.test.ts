@@ -8,7 +8,7 @@ import { ids, item } from "../service.ts";
 import { smallLimits } from "../small-limits.ts";
 import { staysPending, turns } from "../turns.ts";
 import { listText } from "./list-text.ts";
-import { RemoteEngine } from "./remote-engine.ts";
+import { RemoteEngine, SharedMemory } from "./remote-engine.ts";
 
 const create = (id: string, json = item(id)) => ({ kind: "create", item: { id, json } }) as const;
 const remove = (id: string) => ({ kind: "delete", id, condition: undefined }) as const;
@@ -351,7 +351,7 @@ describe("a store that was replaced", () => {
     engine.arrival = gate.promise;
     const writing = store.list(list).write(create(ids.two));
     await turns(3);
-    engine.store = new MemoryEngine();
+    engine.store = new SharedMemory();
     engine.arrival = undefined;
     store.restart(await engine.state());
     gate.resolve();

@@ -92,8 +92,7 @@ for (const kind of engineKinds) {
           return [];
         }),
       );
-      // A SQLite file has one owner, so nothing can be missed.
-      if (kind.name === "sqlite") return;
+      if (!kind.isShared) return;
       let missed: Change[] | undefined;
       await engine.commit(
         batchOf(before, (news) => {
