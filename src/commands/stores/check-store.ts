@@ -4,7 +4,7 @@
 import type { Database } from "bun:sqlite";
 import { partsOf, rootList } from "../../collection/list-key.ts";
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
-import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
+import { openPostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import { rowFault } from "../../engines/row-rules.ts";
 import type { ListedChange } from "../../engines/snapshot.ts";
 import { openForReading, refuseUnreadable } from "../../engines/sqlite/read-only-connection.ts";
@@ -35,13 +35,16 @@ export function damagedAdvice(): string {
 
 async function checkPostgres(address: PostgresAddress): Promise<CheckReport> {
   const rows = new RowCheck();
-  const snapshot = await PostgresSnapshot.open(address);
+  const snapshot = await openPostgresSnapshot(address);
+  let count = 0;
   try {
-    for await (const item of snapshot.items()) rows.check(item);
-    const { itemCount, notedCount } = snapshot;
-    if (itemCount !== notedCount)
+    for await (const item of snapshot.items()) {
+      rows.check(item);
+      count++;
+    }
+    if (count !== snapshot.itemCount)
       rows.findings.push(
-        `the store has ${itemCount} items, which are not the ${notedCount} that its last commit noted`,
+        `the store has ${count} items, which are not the ${snapshot.itemCount} that its last commit noted`,
       );
     return rows.report();
   } finally {

@@ -46,10 +46,10 @@ export async function copyStore(
   beforeRename: (partial: string) => void = () => {},
 ): Promise<CopySummary> {
   return writeTarget(path, async (partial) => {
-    await writeNewStore(partial, snapshot.items()).finally(() => snapshot.close());
+    const count = await writeNewStore(partial, snapshot.items()).finally(() => snapshot.close());
     const found = openSqliteSnapshot(partial);
     // Reading compares each row, and the sum of all, with the checksums that were computed before they were written.
-    const summary = await readBack(found.items(), snapshot.itemCount).finally(() => found.close());
+    const summary = await readBack(found.items(), count).finally(() => found.close());
     beforeRename(partial);
     return summary;
   });

@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { StoreError } from "../../collection/engine.ts";
 import { describeAddress } from "../../engines/postgres/postgres-address.ts";
-import { PostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
+import { openPostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import type { Snapshot } from "../../engines/snapshot.ts";
 import { openSqliteSnapshot } from "../../engines/sqlite/sqlite-snapshot.ts";
 import { type StoreAddress, WrongValue } from "../../serve/setting-values.ts";
@@ -48,7 +48,7 @@ export function describeStore(store: KeptStore): string {
 }
 
 export async function openSnapshot(store: KeptStore): Promise<Snapshot> {
-  if (store.engine === "postgres") return PostgresSnapshot.open(store);
+  if (store.engine === "postgres") return openPostgresSnapshot(store);
   requireFile(store.path);
   return openSqliteSnapshot(store.path);
 }

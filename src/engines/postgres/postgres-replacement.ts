@@ -8,7 +8,7 @@ import type { PostgresAddress } from "./postgres-address.ts";
 import { prepareStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import { allRows } from "./postgres-snapshot.ts";
-import { commitBatch, countItems, lockClock, type Point, type SentBatch } from "./postgres-statements.ts";
+import { commitBatch, lockClock, type Point, readItemCount, type SentBatch } from "./postgres-statements.ts";
 
 const rolledBack = "the server rolled the transaction back; nothing was replaced";
 
@@ -34,7 +34,7 @@ export async function replaceItems(address: PostgresAddress, replacement: Replac
 
 async function replace(sql: Sql, { mayReplace, items, verify, limits = realLimits }: Replacement): Promise<void> {
   await withTimeout(timeoutsMs.commit, lockClock(sql));
-  mayReplace((await withTimeout(timeoutsMs.load, countItems(sql))).count);
+  mayReplace(await withTimeout(timeoutsMs.answer, readItemCount(sql)));
   let point: Point = { epoch: newEpoch(), clock: 0, batch: "" };
   await withTimeout(timeoutsMs.load, empty(sql, point));
   for await (const plan of plansOf(items, point.epoch, limits)) {

@@ -6,47 +6,29 @@ import type { ListedChange, Snapshot } from "../snapshot.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { requireStore } from "./postgres-schema.ts";
 import { PostgresSession, type Sql, timeoutsMs, withTimeout } from "./postgres-session.ts";
-import { countItems, type ItemCounts, type ListedRow, readRows } from "./postgres-statements.ts";
+import { type ListedRow, readItemCount, readRows } from "./postgres-statements.ts";
 
-export class PostgresSnapshot implements Snapshot {
-  readonly #session: PostgresSession;
-  readonly #sql: Sql;
-  readonly itemCount: number;
-  /** The count that the last commit has noted. */
-  readonly notedCount: number;
-
-  private constructor(session: PostgresSession, sql: Sql, { count, noted }: ItemCounts) {
-    this.#session = session;
-    this.#sql = sql;
-    this.itemCount = count;
-    this.notedCount = noted;
+export async function openPostgresSnapshot(address: PostgresAddress): Promise<Snapshot> {
+  const session = new PostgresSession(address);
+  try {
+    return await session.use(async (sql) => {
+      await withTimeout(timeoutsMs.answer, requireStore(sql));
+      await withTimeout(timeoutsMs.answer, sql`begin isolation level repeatable read read only`);
+      // Writing the items to a slow disk may take long. The server must not end the idle transaction in the meantime.
+      await withTimeout(timeoutsMs.answer, sql`set local idle_in_transaction_session_timeout = 0`);
+      const itemCount = await withTimeout(timeoutsMs.answer, readItemCount(sql));
+      // This fails if the connection was lost: another one would see another moment.
+      const rows = () => allRows((query) => session.use(() => withTimeout(timeoutsMs.load, query(sql))));
+      return { itemCount, items: () => itemsOf(rows()), close: () => session.close() };
+    });
+  } catch (error) {
+    await session.close();
+    throw error;
   }
+}
 
-  static async open(address: PostgresAddress): Promise<PostgresSnapshot> {
-    const session = new PostgresSession(address);
-    try {
-      return await session.use(async (sql) => {
-        await withTimeout(timeoutsMs.answer, requireStore(sql));
-        await withTimeout(timeoutsMs.answer, sql`begin isolation level repeatable read read only`);
-        // Writing the items to a slow disk may take long. The server must not end the idle transaction in the meantime.
-        await withTimeout(timeoutsMs.answer, sql`set local idle_in_transaction_session_timeout = 0`);
-        return new PostgresSnapshot(session, sql, await withTimeout(timeoutsMs.load, countItems(sql)));
-      });
-    } catch (error) {
-      await session.close();
-      throw error;
-    }
-  }
-
-  async *items(): AsyncGenerator<ListedChange> {
-    // This fails if the connection was lost: another one would see another moment.
-    const rows = allRows((query) => this.#session.use(() => withTimeout(timeoutsMs.load, query(this.#sql))));
-    for await (const row of rows) if (row.json !== null) yield row;
-  }
-
-  async close(): Promise<void> {
-    await this.#session.close();
-  }
+async function* itemsOf(rows: AsyncIterable<ListedRow>): AsyncGenerator<ListedChange> {
+  for await (const row of rows) if (row.json !== null) yield row;
 }
 
 /** Every row of every list. `run` runs the queries, all of them in one transaction. */

@@ -18,7 +18,7 @@ import { TodoStore } from "../../../src/collection/todo-store.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
 import { PostgresEngine } from "../../../src/engines/postgres/postgres-engine.ts";
 import { replaceItems } from "../../../src/engines/postgres/postgres-replacement.ts";
-import { PostgresSnapshot } from "../../../src/engines/postgres/postgres-snapshot.ts";
+import { openPostgresSnapshot } from "../../../src/engines/postgres/postgres-snapshot.ts";
 import { eventually } from "../../eventually.ts";
 import { ids, item } from "../../service.ts";
 import { smallLimits } from "../../small-limits.ts";
@@ -665,7 +665,7 @@ describe("lists in PostgreSQL", () => {
       .list("home")
       .write({ kind: "update", item: { id: ids.one, json: item(ids.one) }, condition: undefined });
     await written.list("home").write({ kind: "delete", id: ids.two, condition: undefined });
-    const snapshot = await PostgresSnapshot.open(address);
+    const snapshot = await openPostgresSnapshot(address);
     const items = await Array.fromAsync(snapshot.items());
     await snapshot.close();
     const shown = async (opened: TodoStore) => {
