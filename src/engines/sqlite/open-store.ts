@@ -101,7 +101,7 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   // log in place.
   if (header) openForReading(file).close();
   else ensurePrivateFile(file);
-  const database = new Database(file, { create: true, readwrite: true });
+  const database = new Database(file, { create: true, readwrite: true, strict: true });
   opened.push(database);
   makeDurable(database);
   if (!header) database.transaction(() => createTables(database)).immediate();

@@ -18,6 +18,7 @@ export interface ListColumns {
 /** A row of table `change`, with its place taken apart. */
 export type ChangeColumns = ChangeRow & { readonly checksum: number };
 
+/** A connection that writes must be `strict`: then Bun finds the named parameters in an object, and demands all of them. */
 export function prepareStatements(database: Database) {
   const changeColumns = `place >> 32 AS key, place & 0xffffffff AS position, version, id, json, deleted_at AS deletedAt,
     checksum`;
@@ -27,9 +28,9 @@ export function prepareStatements(database: Database) {
       `SELECT epoch, clock, item_count AS itemCount, byte_count AS byteCount, lists_mark AS listsMark, file,
         row_count AS rowCount, checksum_sum AS checksumSum, checksum FROM store`,
     ),
-    updateStore: database.query<never, [string, number, number, number, number, string, number, number, number]>(
-      `UPDATE store SET epoch = ?, clock = ?, item_count = ?, byte_count = ?, lists_mark = ?, file = ?, row_count = ?,
-        checksum_sum = ?, checksum = ?`,
+    updateStore: database.query<never, Record<keyof StoreFields | "checksum", string | number>>(
+      `UPDATE store SET epoch = $epoch, clock = $clock, item_count = $itemCount, byte_count = $byteCount,
+        lists_mark = $listsMark, file = $file, row_count = $rowCount, checksum_sum = $checksumSum, checksum = $checksum`,
     ),
     selectList: database.query<ListColumns, [string, string]>(
       `SELECT ${listColumns} FROM list WHERE owner = ? AND name = ?`,
@@ -38,11 +39,10 @@ export function prepareStatements(database: Database) {
     selectLastKey: database.query<{ key: number }, []>("SELECT max(key) AS key FROM list"),
     selectNames: database.query<{ name: string }, [string]>("SELECT name FROM list WHERE owner = ? AND has_items"),
     selectLists: database.query<ListColumns, []>(`SELECT ${listColumns} FROM list ORDER BY key`),
-    insertList: database.query<never, [number, string, string, number, Version, number]>(
-      "INSERT INTO list VALUES (?, ?, ?, ?, ?, ?)",
-    ),
-    updateList: database.query<never, [number, Version, number, number]>(
-      "UPDATE list SET has_items = ?, pruned = ?, checksum = ? WHERE key = ?",
+    putList: database.query<never, [number, string, string, number, Version, number]>(
+      `INSERT INTO list VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET has_items = excluded.has_items, pruned = excluded.pruned,
+          checksum = excluded.checksum`,
     ),
     selectAfter: database.query<ChangeColumns, [number, Version, number]>(
       `SELECT ${changeColumns} FROM change

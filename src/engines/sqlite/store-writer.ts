@@ -21,7 +21,7 @@ export async function writeNewStore(
   let database: Database | undefined;
   try {
     makePrivateFile(path);
-    database = new Database(path, { readwrite: true });
+    database = new Database(path, { readwrite: true, strict: true });
     database.run("PRAGMA synchronous = FULL");
     database.run("PRAGMA fullfsync = ON");
     database.run("BEGIN IMMEDIATE");

@@ -61,18 +61,7 @@ export class StoredRows {
   }
 
   writeStore(fields: StoreFields): void {
-    const { epoch, clock, itemCount, byteCount, listsMark, file, rowCount, checksumSum } = fields;
-    this.#statements.updateStore.run(
-      epoch,
-      clock,
-      itemCount,
-      byteCount,
-      listsMark,
-      file,
-      rowCount,
-      checksumSum,
-      storeChecksum(fields),
-    );
+    this.#statements.updateStore.run({ ...fields, checksum: storeChecksum(fields) });
   }
 
   /**
@@ -99,7 +88,7 @@ export class StoredRows {
     for (const { list, hasItems, changes } of lists) {
       const stored = this.#lists.get(list) ?? this.#findList(list) ?? this.#addList(list);
       this.#lists.set(list, stored);
-      if (hasItems !== undefined) this.#updateList(stored, { ...stored, hasItems });
+      if (hasItems !== undefined) this.#putList({ ...stored, hasItems }, stored);
       for (const { version, position, id, json, replaces } of changes) {
         clock++;
         const row = { key: stored.key, version, position, id, json, deletedAt: json === null ? clock : null };
@@ -145,22 +134,22 @@ export class StoredRows {
 
   /** Makes the row of a new list. */
   #addList(list: ListKey): ListRow {
-    const { owner, name } = partsOf(list);
     const key = (this.#statements.selectLastKey.get()?.key ?? 0) + 1;
     if (key > keyMax) throw new SqliteStoreError(`${this.#path}: it has had ${keyMax} lists, and can have no more`);
     const row = { key, list, hasItems: false, prunedThrough: 0 };
-    const checksum = listChecksum(row);
-    this.#statements.insertList.run(key, owner, name, 0, 0, checksum);
+    this.#putList(row);
     this.#rowCount++;
-    this.#checksumSum += checksum;
     return row;
   }
 
-  #updateList(old: ListRow, row: ListRow): void {
+  /** Makes the row of a list, or puts it into the place of `old`. */
+  #putList(row: ListRow, old?: ListRow): void {
+    const { key, list, hasItems, prunedThrough } = row;
+    const { owner, name } = partsOf(list);
     const checksum = listChecksum(row);
-    this.#statements.updateList.run(row.hasItems ? 1 : 0, row.prunedThrough, checksum, row.key);
-    this.#lists.set(row.list, row);
-    this.#checksumSum += checksum - listChecksum(old);
+    this.#statements.putList.run(key, owner, name, hasItems ? 1 : 0, prunedThrough, checksum);
+    this.#lists.set(list, row);
+    this.#checksumSum += checksum - (old ? listChecksum(old) : 0);
   }
 
   /**
@@ -256,7 +245,7 @@ export class StoredRows {
       const row = this.#statements.selectListOf.get(key);
       if (!row) throw damaged(this.#path, "the row of a list is missing");
       const old = this.#verified(row);
-      this.#updateList(old, { ...old, prunedThrough: Math.max(old.prunedThrough, prunedThrough) });
+      this.#putList({ ...old, prunedThrough: Math.max(old.prunedThrough, prunedThrough) }, old);
     }
   }
 }
