@@ -71,7 +71,7 @@ export class SqliteEngine implements Engine {
   async pull(since: StoreState): Promise<News | undefined> {
     // A commit that is under way may end first. Whoever made it knows its changes.
     const isNewest = this.#isAt(since);
-    await this.#ask("settle");
+    await this.state();
     return isNewest ? { state: since, lists: [] } : undefined;
   }
 

@@ -41,7 +41,6 @@ const requests: ThreadRequests = {
         : new SqliteStore(await openForWriting(path, lockWaitMs, reports.onWarning), reports, limits);
   },
   commit: (lists, state) => store().commit(lists, state),
-  settle: () => store().settle(),
   state: () => {
     store().settle();
     return store().rows.state();

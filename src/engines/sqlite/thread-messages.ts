@@ -28,8 +28,7 @@ export interface ThreadRequests {
   open(path: string, options: OpenOptions): void | Promise<void>;
   /** `state` is the state after the commit. */
   commit(lists: readonly PlannedList[], state: StoreState): void;
-  /** Makes sure that a commit of unknown outcome is never replayed. */
-  settle(): void;
+  /** First makes sure that a commit of unknown outcome is never replayed. */
   state(): StoreState;
   /** Reads the rows after a position. */
   load(list: ListKey, after: Version, rowsInPage: number): ListPage;
