@@ -10,7 +10,7 @@ import type { PostgresAddress } from "./postgres-address.ts";
 import { type CommitContext, PostgresCommit } from "./postgres-commit.ts";
 import { KnownHistory } from "./postgres-history.ts";
 import { prepareStore, requireStore } from "./postgres-schema.ts";
-import { PostgresSession, type Sql, timeoutsMs, withTimeout, withTimeouts } from "./postgres-session.ts";
+import { PostgresSession, timeoutsMs, withTimeout } from "./postgres-session.ts";
 import {
   type ClockAndChanges,
   nowhere,
@@ -95,8 +95,8 @@ export class PostgresEngine implements Engine {
 
   #ask(): Promise<boolean> {
     this.#toAsk = undefined;
-    const answer = this.#reader.read(async (sql, leftMs) => {
-      const clock = usableClock((await withTimeout(leftMs, readClock(sql)))[0]);
+    const answer = this.#reader.read(async (sql) => {
+      const clock = usableClock((await readClock(sql))[0]);
       return !this.#known.isNewest(clock);
     });
     this.#asked = answer;
@@ -118,7 +118,7 @@ export class PostgresEngine implements Engine {
     // point that the commit led to. So the query need not be sent again. Otherwise an instance that commits all the
     // time would send it forever.
     const isOvertaken = ({ epoch, clock }: Point, by: Point) => by.epoch === epoch && by.clock >= clock;
-    return read(this.#reader, (sql, onFirst) => this.#known.read(sql, since, isOvertaken, onFirst));
+    return this.#reader.read((sql, onFirst) => this.#known.read(sql, since, isOvertaken, onFirst));
   }
 
   /** If the store was rolled back, it first gets a new epoch, unless this engine is read-only. */
@@ -150,9 +150,7 @@ export class PostgresEngine implements Engine {
     const { rowsInPage } = this.#limits;
     const after = previous?.rows.at(-1)?.version ?? 0;
     const { points } = this.#known;
-    const page = await read(this.#loader, (sql, onFirst) =>
-      readList(sql, list, after, rowsInPage, { points, onFirst }),
-    );
+    const page = await this.#loader.read((sql, onFirst) => readList(sql, list, after, rowsInPage, { points, onFirst }));
     const { epoch, continues, key, pruned, rows } = page;
     if (continues) this.#known.note(page);
     const fits = !previous || (previous.storeEpoch === epoch && pruned <= Math.max(previous.prunedThrough, after));
@@ -164,7 +162,7 @@ export class PostgresEngine implements Engine {
 
   async names(owner: string): Promise<ListNames> {
     const { points } = this.#known;
-    const { names, ...moment } = await read(this.#loader, (sql, onFirst) => readNames(sql, owner, { points, onFirst }));
+    const { names, ...moment } = await this.#loader.read((sql, onFirst) => readNames(sql, owner, { points, onFirst }));
     this.#known.note(moment);
     return { listsMark: moment.state.listsMark, names };
   }
@@ -176,12 +174,4 @@ export class PostgresEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all([this.#reader.close(), this.#writer.close(), this.#loader.close()]);
   }
-}
-
-/** Runs a query that may return many rows. A server that has stopped answering is noticed soon. */
-function read<Result>(
-  session: PostgresSession,
-  query: (sql: Sql, onFirst: () => void) => Promise<Result>,
-): Promise<Result> {
-  return session.read((sql, firstMs) => withTimeouts(firstMs, (onFirst) => query(sql, onFirst)));
 }

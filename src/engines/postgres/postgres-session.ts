@@ -11,6 +11,8 @@ import { connectSeconds, explainPostgresError, isServerError } from "./postgres-
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 
+type Query<Result> = (sql: Sql, onFirst: () => void) => Promise<Result>;
+
 /**
  * If no host was usable, this is the pause before the next attempt to connect. It doubles with each failure, up to
  * `longest`.
@@ -88,11 +90,11 @@ export class PostgresSession {
   }
 
   /**
-   * Like `use`, for queries that change nothing. If the connection turns out to be dead, or gives no answer in time,
-   * the queries run once more. Each attempt has the time for a question to connect and to get an answer. `work` is given
-   * what is left of that time.
+   * Like `use`, for a query that changes nothing. If the connection turns out to be dead, or gives no answer in time, the
+   * query runs once more. Each attempt has the time for a question to connect and to get an answer, or the first row of
+   * it: then `work` calls `onFirst`, and the other rows may take the time for reading the whole store.
    */
-  async read<Result>(work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
+  async read<Result>(work: Query<Result>): Promise<Result> {
     try {
       return await this.#attempt(work);
     } catch (error) {
@@ -101,12 +103,17 @@ export class PostgresSession {
     }
   }
 
-  async #attempt<Result>(work: (sql: Sql, leftMs: number) => Promise<Result>): Promise<Result> {
+  async #attempt<Result>(work: Query<Result>): Promise<Result> {
     const endsAtMs = performance.now() + timeoutsMs.question;
     // If connecting takes longer than that, this attempt fails. But the connection is still being opened, and the next
     // attempt waits for it.
     if (!this.#sql) await withTimeout(timeoutsMs.question, this.#open());
-    return this.use((sql) => work(sql, endsAtMs - performance.now()));
+    return this.use(async (sql) => {
+      const first = Promise.withResolvers<void>();
+      const answer = withTimeout(timeoutsMs.load, work(sql, first.resolve));
+      await withTimeout(endsAtMs - performance.now(), Promise.race([first.promise, answer]));
+      return answer;
+    });
   }
 
   async close(): Promise<void> {
@@ -232,15 +239,4 @@ export async function withTimeout<Result>(ms: number, work: Promise<Result>): Pr
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** For a query that may return many rows. Rejects if the first row takes longer than `firstMs`, or all take too long. */
-export async function withTimeouts<Result>(
-  firstMs: number,
-  work: (onFirst: () => void) => Promise<Result>,
-): Promise<Result> {
-  const first = Promise.withResolvers<void>();
-  const rows = withTimeout(timeoutsMs.load, work(first.resolve));
-  const [result] = await Promise.all([rows, withTimeout(firstMs, first.promise)]);
-  return result;
 }
