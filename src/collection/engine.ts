@@ -68,8 +68,6 @@ export interface News {
 export interface ListPage {
   /** The epoch of the store. It is no store's epoch if the pages do not fit together, so that all must be read again. */
   readonly storeEpoch: string;
-  /** False if the store never had an item of this list. */
-  readonly isStored: boolean;
   /** Tombstones up to this version may be missing. */
   readonly prunedThrough: Version;
   /**

@@ -37,7 +37,7 @@ export class Replica {
     this.#bookmark = bookmark;
   }
 
-  /** Reads a whole list. `list` must be empty. Returns the last page, too. */
+  /** Reads a whole list. `list` must be empty. Returns the epoch of its store, too. */
   static async load(list: ItemList, stored: StoredList, limits: Limits = realLimits) {
     const { key, pages, staleEpoch } = stored;
     const { changesRemembered } = limits;
@@ -61,7 +61,7 @@ export class Replica {
     const oldest = epoch === staleEpoch ? version : Math.max(version - changesRemembered, prunedThrough);
     const past = new PastChanges(oldest, limits);
     for (const change of changesAfter(oldest).sort((one, other) => one.version - other.version)) past.add(change);
-    return { replica: new Replica(list, past, { epoch, version }), last };
+    return { replica: new Replica(list, past, { epoch, version }), storeEpoch };
   }
 
   get bookmark(): Bookmark {

@@ -61,7 +61,6 @@ export class TodoCollection implements WriteTarget {
   #restarts = 0;
   /** True if the list has changed while its items were not in memory. */
   #isBehind = false;
-  #isStored = false;
   #loading: Promise<void> | undefined;
   /** The changes that arrived while the list was being loaded. */
   #arrived: Change[] = [];
@@ -100,8 +99,9 @@ export class TodoCollection implements WriteTarget {
     return this.#bookmark.version;
   }
 
+  /** False if the store never had an item of this list. */
   get isStored(): boolean {
-    return this.#isStored;
+    return this.version > 0;
   }
 
   /** True if the items are in memory, and belong to the store's history. */
@@ -212,13 +212,12 @@ export class TodoCollection implements WriteTarget {
       return await work();
     } finally {
       this.#uses--;
-      if (!this.#isStored) this.#host.lists.noteSize(this);
+      if (!this.isStored) this.#host.lists.noteSize(this);
     }
   }
 
   /** Applies changes that were committed. Skips those that the list already has. */
   take(changes: readonly Change[]): void {
-    this.#isStored = true;
     if (this.#loading) this.#arrived.push(...changes);
     if (this.#replica && !this.#isStale) {
       if (!this.#replica.take(changes)) return;
@@ -258,8 +257,7 @@ export class TodoCollection implements WriteTarget {
     this.#arrived = [];
     const pages = pagesOf(this.key, this.#host.load);
     const stored = { key: this.key, pages, staleEpoch: this.#isStale ? this.#bookmark.epoch : undefined };
-    const { replica, last } = await Replica.load(this.#host.emptyList(), stored, this.#host.limits);
-    const { storeEpoch, isStored } = last;
+    const { replica, storeEpoch } = await Replica.load(this.#host.emptyList(), stored, this.#host.limits);
     if (storeEpoch !== this.#host.state.epoch) {
       this.#host.doubt();
       await this.#host.refresh();
@@ -269,7 +267,6 @@ export class TodoCollection implements WriteTarget {
     this.drop();
     this.#replica = replica;
     this.#bookmark = replica.bookmark;
-    this.#isStored = isStored || this.#arrived.length > 0;
     const wasStale = this.#isStale;
     this.#isStale = false;
     this.#isBehind = false;

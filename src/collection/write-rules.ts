@@ -38,8 +38,6 @@ export interface WriteTarget {
   /** The point that the list has reached. */
   readonly bookmark: Bookmark;
   readonly list: DecidableList;
-  /** False if the store has nothing of this list yet. */
-  readonly isStored: boolean;
 }
 
 /** A write, and the list that it is about. */
@@ -175,8 +173,7 @@ class ListPlan {
 
   /** What the list itself takes in the store. Its first change pays for it. */
   get #rowBytes(): number {
-    const { isStored, key } = this.#target;
-    return isStored || this.changes.size > 0 ? 0 : listBytes(key);
+    return this.#version > 0 ? 0 : listBytes(this.#target.key);
   }
 
   /** The item as the earlier writes of the batch will leave it. */

@@ -48,10 +48,8 @@ export class MemoryEngine implements Engine {
 
   async load(list: ListKey): Promise<ListPage> {
     const { epoch: storeEpoch } = this.#state;
-    const stored = this.#lists.get(list);
-    if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [], isLast: true };
-    const { changes, prunedThrough } = stored;
-    return { storeEpoch, isStored: true, prunedThrough, rows: [...changes.values()], isLast: true };
+    const { changes, prunedThrough = 0 } = this.#lists.get(list) ?? {};
+    return { storeEpoch, prunedThrough, rows: [...(changes?.values() ?? [])], isLast: true };
   }
 
   async names(owner: string): Promise<ListNames> {

@@ -19,7 +19,7 @@ const updated = (version: number, position: number): Change => ({
 const deleted = (version: number, position: number): Change => ({ ...created(position), version, json: null });
 
 function whole(rows: readonly Change[], { prunedThrough = 0, staleEpoch = "d" } = {}): StoredList {
-  const page: ListPage = { storeEpoch: "e", isStored: true, prunedThrough, rows, isLast: true };
+  const page: ListPage = { storeEpoch: "e", prunedThrough, rows, isLast: true };
   const pages = (async function* () {
     yield page;
   })();

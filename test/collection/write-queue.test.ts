@@ -6,7 +6,7 @@ import type { AddressedWrite, DecidedOutcome } from "../../src/collection/write-
 import { ids, item } from "../service.ts";
 import { staysPending, turns } from "../turns.ts";
 
-const target = { key: "", bookmark: { epoch: "e", version: 0 }, list: new ItemList("as-sent"), isStored: true };
+const target = { key: "", bookmark: { epoch: "e", version: 0 }, list: new ItemList("as-sent") };
 const create = (json = item(ids.one)): AddressedWrite => ({
   target,
   write: { kind: "create", item: { id: ids.one, json } },

@@ -47,7 +47,13 @@ function listAtTen(): ItemList {
   return list;
 }
 
-const targetOf = (list: ItemList, key = "", isStored = true): WriteTarget => ({ key, bookmark, list, isStored });
+const targetOf = (list: ItemList, key = ""): WriteTarget => ({ key, bookmark, list });
+/** A list of which the store has nothing yet. */
+const newTarget = (key: string): WriteTarget => ({
+  key,
+  bookmark: { epoch: "e", version: 0 },
+  list: new ItemList("as-sent"),
+});
 
 /** The plan for writes to one list: its changes, and the outcomes without their epoch. */
 function planFor(target: WriteTarget, writes: readonly Write[], byteCount = 0, bytesMax = unlimited) {
@@ -201,7 +207,7 @@ describe("a batch of writes", () => {
 });
 
 describe("a batch of writes to several lists", () => {
-  const [one, two] = [targetOf(listAtTen()), targetOf(new ItemList("as-sent"), "work", false)];
+  const [one, two] = [targetOf(listAtTen()), newTarget("work")];
   const planBoth = (bytesMax = unlimited) =>
     planWrites(
       [
@@ -219,7 +225,7 @@ describe("a batch of writes to several lists", () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "done", "done", "done"]);
     expect(lists.map(({ list, changes }) => [list, changes.map(({ version }) => version)])).toEqual([
       ["", [11]],
-      ["work", [12, 13]],
+      ["work", [2, 3]],
     ]);
     const byteCount = item(ids.two).length + 1 + listBytes("work");
     expect(after).toEqual({ epoch: "s", clock: 23, itemCount: 1, byteCount, listsMark: 23 });
@@ -256,7 +262,7 @@ describe("a batch of writes to several lists", () => {
   });
 
   test("are refused because of the limit that they reach", () => {
-    const target = targetOf(new ItemList("as-sent"), "one\nann", false);
+    const target = newTarget("one\nann");
     const size = item(ids.one).length + 1;
     const kind = (inStore: number, ofOwner: number) =>
       planWrites([{ target, write: create(ids.one) }], state(), { inStore, ofOwner: () => ofOwner }).outcomes[0]?.kind;

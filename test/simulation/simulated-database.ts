@@ -278,10 +278,10 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
     },
   ],
   [
-    String.raw`( select concat_ws(E'\t', todoitems.moment(?), key, pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) and number > ? order by number limit ? )`,
+    String.raw`( select concat_ws(E'\t', todoitems.moment(?), pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) and number > ? order by number limit ? )`,
     (state, [known, owner, name, , , after, limit]) => {
       const list = findList(state, owner, name);
-      const line = [moment(state, known), ...(list ? [list.key, list.pruned] : [])].join("\t");
+      const line = [moment(state, known), ...(list ? [list.pruned] : [])].join("\t");
       return [{ line }, ...(list ? page(state, list.key, Number(after), limit) : [])];
     },
   ],

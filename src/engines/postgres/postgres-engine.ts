@@ -151,13 +151,13 @@ export class PostgresEngine implements Engine {
     const after = previous?.rows.at(-1)?.version ?? 0;
     const { points } = this.#known;
     const page = await this.#loader.read((sql, onFirst) => readList(sql, list, after, rowsInPage, { points, onFirst }));
-    const { epoch, continues, key, pruned, rows } = page;
+    const { epoch, continues, pruned, rows } = page;
     if (continues) this.#known.note(page);
     const fits = !previous || (previous.storeEpoch === epoch && pruned <= Math.max(previous.prunedThrough, after));
     // If the history was cut, the caller must ask for the state before it can use the list. Every other epoch makes it
     // do so.
     const storeEpoch = continues && fits ? epoch : nowhere.epoch;
-    return { storeEpoch, isStored: key !== undefined, prunedThrough: pruned, rows, isLast: rows.length < rowsInPage };
+    return { storeEpoch, prunedThrough: pruned, rows, isLast: rows.length < rowsInPage };
   }
 
   async names(owner: string): Promise<ListNames> {

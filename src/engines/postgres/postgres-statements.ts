@@ -53,9 +53,8 @@ export interface ClockAndChanges extends Moment {
   readonly lists: readonly ListChanges[];
 }
 
-/** Some rows of a list. `key` is undefined if the store has no such list. */
+/** Some rows of a list. */
 interface ListRows extends Moment {
-  readonly key: number | undefined;
   readonly pruned: Version;
   readonly rows: readonly Change[];
 }
@@ -151,7 +150,7 @@ export async function readList(
   const rows: Change[] = [];
   const query = sql<{ line: string }[]>`
     (
-      select concat_ws(E'\t', todoitems.moment(${clocksOf(question)}), key, pruned) as line
+      select concat_ws(E'\t', todoitems.moment(${clocksOf(question)}), pruned) as line
       from todoitems.store left join todoitems.list on owner = ${owner} and name = ${name}
     )
     union all
@@ -162,8 +161,7 @@ export async function readList(
       order by number limit ${limit}
     )`;
   const { moment, rest } = await readLines(query, question, (line) => rows.push(changeOf(line.split("\t"))));
-  const [key, pruned = 0] = rest.map(Number);
-  return { ...moment, key, pruned, rows };
+  return { ...moment, pruned: Number(rest[0] ?? 0), rows };
 }
 
 /** Reads the names of the lists of an owner that have items. */

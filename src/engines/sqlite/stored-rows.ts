@@ -160,7 +160,7 @@ export class StoredRows {
   load(list: ListKey, after: Version, rowsInPage: number): ListPage {
     const { epoch: storeEpoch } = this.readStore();
     const stored = this.#findList(list);
-    if (!stored) return { storeEpoch, isStored: false, prunedThrough: 0, rows: [], isLast: true };
+    if (!stored) return { storeEpoch, prunedThrough: 0, rows: [], isLast: true };
     const rows = this.#statements.selectAfter.all(stored.key, after, rowsInPage).map((row) => {
       this.#verify(row, list);
       const { version, position, id, json } = row;
@@ -168,7 +168,7 @@ export class StoredRows {
     });
     const isLast = rows.length < rowsInPage;
     if (isLast && this.#statements.selectLastKey.get()?.key === 0) this.#checkSums();
-    return { storeEpoch, isStored: true, prunedThrough: stored.prunedThrough, rows, isLast };
+    return { storeEpoch, prunedThrough: stored.prunedThrough, rows, isLast };
   }
 
   /** Every row of every list, unverified. */
