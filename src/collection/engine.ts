@@ -114,9 +114,10 @@ export interface Batch {
   /**
    * Decides the writes, and returns what to store. `missed` has the changes that others have committed after `since`,
    * and the decision is based on the state after them. If `missed` is undefined, it is based on the state at `since`.
-   * The engine may call this more than once; each result replaces the one before.
+   * The engine may call this more than once; each result replaces the one before. Returns undefined if a list has to be
+   * loaded again before its writes can be decided. Then nothing is stored.
    */
-  decide(missed: News | undefined): Plan;
+  decide(missed: News | undefined): Plan | undefined;
 }
 
 export interface Engine {
@@ -150,7 +151,8 @@ export interface Engine {
   /**
    * Stores a batch in one exclusive, atomic, durable step, on exactly the state that it was decided on. Resolves once
    * it is on disk. Resolves to false, with nothing stored, if the changes since `batch.since` do not lead to the newest
-   * state (see `pull`). The caller then has to load its lists again, and to make another batch.
+   * state (see `pull`), or if the batch could not be decided. The caller then has to load its lists again, and to make
+   * another batch.
    *
    * The promise rejects with one of these:
    * - A `StoreError`, if the store failed. The batch was not stored and will not be stored later. But if `undecided` is
@@ -177,11 +179,6 @@ export async function* pagesOf(list: ListKey, load: Engine["load"]): AsyncGenera
     yield page;
     page = await next;
   }
-}
-
-/** Thrown by `Batch.decide`: a list of the batch has to be loaded again before its writes can be decided. */
-export class StaleListError extends Error {
-  override readonly name = "StaleListError";
 }
 
 export interface StoreErrorOptions extends ErrorOptions {

@@ -10,7 +10,6 @@ import {
   type ListPage,
   type News,
   pagesOf,
-  StaleListError,
   type StoredLists,
   StoreError,
   type StoreState,
@@ -263,7 +262,7 @@ export class TodoStore implements ListHost, FollowedStore {
    */
   async #commit(writes: Writes): Promise<readonly DecidedOutcome[]> {
     for (let attempt = 1; attempt <= commitAttemptsMax; attempt++) {
-      let plan = planWrites([], this.#state, this.room);
+      let plan: WritePlan | undefined;
       const decide = (missed: News | undefined) => {
         if (missed) this.take(missed);
         plan = this.#plan(writes());
@@ -271,14 +270,14 @@ export class TodoStore implements ListHost, FollowedStore {
       };
       try {
         const isStored = await this.#engine.commit({ since: this.#state, decide });
-        if (isStored) {
+        if (isStored && plan) {
           if (!this.#show(plan)) this.doubt();
           return plan.outcomes;
         }
       } catch (error) {
         // The commit may have happened anyway, so the next refresh must read the changes from the engine.
         this.doubt();
-        if (!(error instanceof StaleListError)) throw error;
+        throw error;
       }
       this.doubt();
       for (const key of new Set(writes().map(({ target }) => target.key))) await this.list(key).refresh();
@@ -286,8 +285,8 @@ export class TodoStore implements ListHost, FollowedStore {
     throw new StoreError("the store was replaced again and again during one commit");
   }
 
-  #plan(writes: ReturnType<Writes>): WritePlan {
-    if (writes.some(({ target }) => !this.list(target.key).isCurrent)) throw new StaleListError();
+  #plan(writes: ReturnType<Writes>): WritePlan | undefined {
+    if (writes.some(({ target }) => !this.list(target.key).isCurrent)) return undefined;
     return planWrites(writes, this.#state, this.room);
   }
 

@@ -59,8 +59,9 @@ export class MemoryEngine implements Engine {
 
   async commit(batch: Batch): Promise<boolean> {
     if (!this.#isAt(batch.since)) return false;
-    const { lists, state } = batch.decide(undefined);
-    for (const { list, changes, hasItems } of lists) {
+    const plan = batch.decide(undefined);
+    if (!plan) return false;
+    for (const { list, changes, hasItems } of plan.lists) {
       const stored = this.#lists.get(list) ?? { changes: new Map(), prunedThrough: 0, hasItems: false };
       this.#lists.set(list, stored);
       stored.hasItems = hasItems ?? stored.hasItems;
@@ -70,7 +71,7 @@ export class MemoryEngine implements Engine {
         if (json === null) this.#tombstones.set(change, stored);
       }
     }
-    this.#state = state;
+    this.#state = plan.state;
     this.#pruneTombstones();
     return true;
   }

@@ -28,14 +28,14 @@ export class SharedMemory extends MemoryEngine {
   override async commit(batch: Batch): Promise<boolean> {
     const missed = await this.pull(batch.since);
     if (!missed) return false;
-    let plan: Plan = { lists: [], state: missed.state };
+    let plan: Plan | undefined;
     const decide = () => {
       plan = batch.decide(missed.lists.length > 0 ? missed : undefined);
       return plan;
     };
-    if (!(await super.commit({ since: missed.state, decide }))) return this.commit(batch);
-    this.#commits.push({ clock: plan.state.clock, lists: plan.lists });
-    return true;
+    const isStored = await super.commit({ since: missed.state, decide });
+    if (isStored && plan) this.#commits.push({ clock: plan.state.clock, lists: plan.lists });
+    return isStored;
   }
 }
 

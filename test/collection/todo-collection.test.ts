@@ -22,7 +22,7 @@ class ObservedEngine extends MemoryEngine {
   override async commit(batch: Batch): Promise<boolean> {
     const decide = (missed: News | undefined) => {
       const plan = batch.decide(missed);
-      this.commits.push(plan.lists.reduce((count, { changes }) => count + changes.length, 0));
+      this.commits.push(plan?.lists.reduce((count, { changes }) => count + changes.length, 0) ?? 0);
       return plan;
     };
     const isStored = await super.commit({ since: batch.since, decide });

@@ -1,13 +1,17 @@
 // A batch for an engine. The test decides which changes of the root list it contains.
 
-import type { Batch, News, PlannedChange, PlannedList, StoreState } from "../../src/collection/engine.ts";
+import type { Batch, News, Plan, PlannedChange, PlannedList, StoreState } from "../../src/collection/engine.ts";
 import { type ListKey, rootList } from "../../src/collection/list-key.ts";
+
+interface DecidableBatch extends Batch {
+  decide(missed: News | undefined): Plan;
+}
 
 export function batchOf(
   since: StoreState,
   decide: (missed: News | undefined) => readonly PlannedChange[],
   list: ListKey = rootList,
-): Batch {
+): DecidableBatch {
   return {
     since,
     decide: (missed) => {

@@ -8,7 +8,7 @@
 //   the batch. This takes two round trips, and nobody else can commit in between.
 // Why: docs/decisions/0020-postgresql.md
 
-import { type Batch, type News, newEpoch, type Plan, StaleListError, StoreError } from "../../collection/engine.ts";
+import { type Batch, newEpoch, type Plan, StoreError } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
 import { isConflict, isServerError } from "./postgres-failures.ts";
 import type { KnownHistory } from "./postgres-history.ts";
@@ -51,7 +51,7 @@ export class PostgresCommit {
     this.#context = context;
   }
 
-  /** Returns false, with nothing stored, if the changes since `batch.since` do not lead to the newest state. */
+  /** As `Engine.commit`. */
   async run(): Promise<boolean> {
     for (;;) {
       this.#attempt++;
@@ -100,10 +100,10 @@ export class PostgresCommit {
       const { known } = this.#context;
       if (!known.isAt(this.#batch.since)) return false;
       const start = known.newest;
-      const plan = this.#decide(undefined);
+      const plan = this.#batch.decide(undefined);
       // Perhaps the batch changes nothing only because this state is out of date. So the locked step decides again,
       // with the newest state.
-      if (plan instanceof StaleListError || plan.lists.length === 0) return false;
+      if (!plan || plan.lists.length === 0) return false;
       const sent = this.#send(start, plan);
       const stored = await withTimeout(
         timeoutsMs.commit,
@@ -121,7 +121,7 @@ export class PostgresCommit {
   async #locked(): Promise<boolean> {
     const { writer, known } = this.#context;
     const { since } = this.#batch;
-    const outcome = await writer.use(async (sql) => {
+    return writer.use(async (sql) => {
       const [, answer] = await withTimeout(
         timeoutsMs.commit,
         Promise.all([lockClock(sql), this.#readUnderLock(sql, since)]),
@@ -129,12 +129,12 @@ export class PostgresCommit {
       const { epoch, clock, batch } = answer;
       const news = known.newsFrom(answer, since);
       const isMissed = clock !== since.clock;
-      const plan = news && this.#decide(isMissed ? news : undefined);
+      const plan = news && this.#batch.decide(isMissed ? news : undefined);
       if (news) known.learn(answer);
       this.#context.contended = isMissed;
-      if (!plan || plan instanceof StaleListError || plan.lists.length === 0) {
+      if (!plan || plan.lists.length === 0) {
         await withTimeout(timeoutsMs.answer, this.#end(sql));
-        return plan instanceof StaleListError ? plan : plan !== undefined;
+        return plan !== undefined;
       }
       const sent = this.#send({ epoch, clock, batch }, plan);
       const [stored] = await withTimeout(
@@ -145,18 +145,6 @@ export class PostgresCommit {
       known.learn(sent);
       return true;
     });
-    if (outcome instanceof StaleListError) throw outcome;
-    return outcome;
-  }
-
-  /** A stale list is no failure of the connection, which would be dropped if this threw the error. */
-  #decide(missed: News | undefined): Plan | StaleListError {
-    try {
-      return this.#batch.decide(missed);
-    } catch (error) {
-      if (error instanceof StaleListError) return error;
-      throw error;
-    }
   }
 
   /** Called after an error. Throws if the commit has failed for good. Returns if another attempt is worthwhile. */

@@ -95,11 +95,12 @@ export class SqliteEngine implements Engine {
 
   async commit(batch: Batch): Promise<boolean> {
     if (!this.#isAt(batch.since)) return false;
-    const { lists, state } = batch.decide(undefined);
+    const plan = batch.decide(undefined);
+    if (!plan) return false;
     // A plan may have more fields than an engine needs, and the message must not.
-    const stored = lists.map(({ list, changes, hasItems }) => ({ list, changes, hasItems }));
-    await this.#ask("commit", stored, state);
-    this.#state = state;
+    const lists = plan.lists.map(({ list, changes, hasItems }) => ({ list, changes, hasItems }));
+    await this.#ask("commit", lists, plan.state);
+    this.#state = plan.state;
     return true;
   }
 
