@@ -60,11 +60,11 @@ function tryToLock(file: string, store: string): Database | undefined {
   }
 }
 
-/** Makes the lock's file like the store, so that the service can use it if an administrator was the first to lock. */
+/** Makes the lock's file like the store, so that the service can use it if root was the first to lock. */
 function makeFile(file: string, store: string): void {
   closeSync(openSync(file, "a", modeLike(store)));
-  const owner = statSync(store, { throwIfNoEntry: false });
-  if (owner && owner.uid !== statSync(file).uid) chownSync(file, owner.uid, owner.gid);
+  const owner = process.geteuid?.() === 0 ? statSync(store, { throwIfNoEntry: false }) : undefined;
+  if (owner) chownSync(file, owner.uid, owner.gid);
 }
 
 /**
