@@ -1,7 +1,7 @@
 // The code that runs in the thread of a `SqliteEngine`: an open store that is driven by messages. Nothing else in the
 // process opens the store's file.
 
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { checkPlace, lookInto, openForWriting, realPathOf, takeLockIfAllowed } from "./open-store.ts";
 import { openForReading } from "./read-only-connection.ts";
 import { explainSqliteError, SqliteStoreError } from "./sqlite-errors.ts";
@@ -34,9 +34,9 @@ const requests: ThreadRequests = {
   },
   async open(path, { readOnly, lockWaitMs, limits }) {
     storePath = path;
-    // A read-only instance on a fresh machine makes an empty store.
+    // A read-only instance on a fresh machine makes an empty store. An empty file is a new store, too.
     opened =
-      readOnly && existsSync(path)
+      readOnly && statSync(path, { throwIfNoEntry: false })?.size
         ? await openOnlyForReading(path, lockWaitMs)
         : new SqliteStore(await openForWriting(path, lockWaitMs, reports.onWarning), reports, limits);
   },
