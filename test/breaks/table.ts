@@ -67,8 +67,8 @@ export const breaks: readonly Break[] = [
   {
     name: "the record has the cookie of the file, and not that of the log",
     file: "src/engines/sqlite/store-files.ts",
-    text: 'cookie: readPragma(this.#database, "schema_version")',
-    replacement: "cookie: readHeaderOf(this.#store).cookie",
+    text: "const mark = readMark(this.#database);",
+    replacement: "const mark = { ...readMark(this.#database), cookie: readHeaderOf(this.#store).cookie };",
     tests: [everyCall("after a kill")],
   },
   {

@@ -7,10 +7,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { newEpoch } from "../../collection/engine.ts";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { openForReading } from "./read-only-connection.ts";
-import { createTables, readPragma } from "./schema.ts";
+import { createTables } from "./schema.ts";
 import { cannotLock, SqliteStoreError } from "./sqlite-errors.ts";
 import { type OnWait, takeLock } from "./store-lock.ts";
-import { judgeFiles, readHeader, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
+import { judgeFiles, readHeader, readMark, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
 import { StoredRows } from "./stored-rows.ts";
 import type { FoundLists } from "./thread-messages.ts";
 
@@ -105,12 +105,11 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   opened.push(database);
   makeDurable(database);
   if (!header) database.transaction(() => createTables(database)).immediate();
-  const stamp = header?.stamp ?? readPragma(database, "user_version");
-  const cookie = header?.cookie ?? readPragma(database, "schema_version");
-  const isReplaced = header !== undefined && old !== undefined && !old.marks.some((mark) => mark.stamp === stamp);
+  const isReplaced =
+    header !== undefined && old !== undefined && !old.marks.some(({ stamp }) => stamp === header.stamp);
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
   // If there is a log, the file may have been left by a checkpoint that was not complete.
-  const marks = hasLog && old ? old.marks : [{ stamp, cookie }];
+  const marks = hasLog && old ? old.marks : [header ?? readMark(database)];
   if (!hasLog) writeRecord(file, { marks, isInUse: false });
   useLog(database, file);
   commitFirst(database, file, isReplaced);

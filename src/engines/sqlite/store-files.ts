@@ -10,7 +10,7 @@ import { dirname } from "node:path";
 import { isSystemError } from "../../files/system-reason.ts";
 import type { OpenedStore } from "./open-store.ts";
 import { newStamp, readPragma } from "./schema.ts";
-import { allows, type HeaderMark, readHeaderOf, type StoreRecord, writeRecord } from "./store-record.ts";
+import { allows, readHeaderOf, readMark, type StoreRecord, writeRecord } from "./store-record.ts";
 
 /** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
 const logHeaderBytes = 32;
@@ -151,7 +151,7 @@ export class StoreFiles {
    * state of the store; 0 if all were copied. Before the file changes, the record has the mark that the file will have.
    */
   copyLog(): number {
-    const mark = this.#mark();
+    const mark = readMark(this.#database);
     if (allows(this.#record, mark)) this.writeDueRecord();
     else this.#writeRecord({ ...this.#record, marks: [...this.#record.marks, mark] });
     try {
@@ -216,10 +216,6 @@ export class StoreFiles {
     this.#isRecordDue = true;
     writeRecord(this.#path, record);
     this.#isRecordDue = false;
-  }
-
-  #mark(): HeaderMark {
-    return { stamp: readPragma(this.#database, "user_version"), cookie: readPragma(this.#database, "schema_version") };
   }
 
   // The folder's time changes when a file in the folder is removed or replaced. So the files themselves are looked up

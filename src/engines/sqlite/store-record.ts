@@ -17,9 +17,10 @@
 // | in WAL mode              | there              | others             | the log is another store's: refuse          |
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
+import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { replaceFile } from "../../files/synced-file.ts";
-import { anotherProgram, applicationId } from "./schema.ts";
+import { anotherProgram, applicationId, readPragma } from "./schema.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 
 export interface HeaderMark {
@@ -62,6 +63,11 @@ function markOf(text: string): HeaderMark {
 /** True if the record allows the file to have this mark. */
 export function allows({ marks }: StoreRecord, { stamp, cookie }: HeaderMark): boolean {
   return marks.some((mark) => mark.stamp === stamp && mark.cookie === cookie);
+}
+
+/** The mark that the file of an open store has once the whole log is copied. */
+export function readMark(database: Database): HeaderMark {
+  return { stamp: readPragma(database, "user_version"), cookie: readPragma(database, "schema_version") };
 }
 
 /** When this returns, the record is on disk. */
