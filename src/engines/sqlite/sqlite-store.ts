@@ -41,8 +41,11 @@ export class SqliteStore {
   readonly #limits: Limits;
   readonly #files: StoreFiles;
   #fields: StoreFields;
-  /** True if the last commit has failed. A health check then tests whether the store can be written again. */
-  #lastFailed = false;
+  /**
+   * True if a transaction of ours has failed since the last commit. A health check then tests whether the store can be
+   * written again.
+   */
+  #hasFailed = false;
   /** True if a commit has failed but may be complete in the write-ahead log. SQLite would replay it after a crash. */
   #hasFailedCommit = false;
   #doubt: SqliteStoreError | undefined;
@@ -63,12 +66,12 @@ export class SqliteStore {
     this.settle();
     // SQLite writes nothing for a commit without changes, so there is nothing to note either.
     if (lists.length === 0) return;
-    this.#lastFailed = true;
-    this.#files.writeDueRecord();
+    const store = () => {
+      this.#files.writeDueRecord();
+      return this.rows.store(this.#fields, { lists, state }, this.#limits);
+    };
     try {
-      const store = () => this.rows.store(this.#fields, { lists, state }, this.#limits);
       this.#fields = this.#transaction(store, { hasRows: true });
-      this.#lastFailed = false;
     } catch (error) {
       if (this.#hasFailedCommit) this.#eraseAfter(error);
       throw error;
@@ -92,7 +95,7 @@ export class SqliteStore {
 
   checkReady(): void {
     this.#lookClosely();
-    if (this.#lastFailed) this.#eraseFailedCommit();
+    if (this.#hasFailed) this.#eraseFailedCommit();
   }
 
   /** When the log should be copied into the store. Undefined if it is short. */
@@ -150,16 +153,17 @@ export class SqliteStore {
   }
 
   #transaction<Result>(write: () => Result, { hasRows = false } = {}): Result {
-    this.#begin();
     let isCommitting = false;
     try {
+      this.#begin();
       const result = write();
       isCommitting = true;
       this.#database.query("COMMIT").run();
       this.#files.noteCommit();
+      this.#hasFailed = false;
       return result;
     } catch (error) {
-      this.#files.noteFailure();
+      this.#hasFailed = true;
       // The record that completes a commit is written last. If a write failed, the commit in the log is incomplete, and
       // SQLite ignores it. After any other error, such as a failed sync, the log may contain the complete commit. That
       // does no harm if the commit has only a stamp.
@@ -173,13 +177,7 @@ export class SqliteStore {
   #begin(): void {
     const begin = () => this.#database.query("BEGIN IMMEDIATE").run();
     begin();
-    try {
-      if (this.#look() === undefined) return;
-    } catch (error) {
-      this.#files.noteFailure();
-      this.#rollBack();
-      throw error;
-    }
+    if (this.#look() === undefined) return;
     this.#rollBack();
     this.#lookClosely();
     begin();
@@ -191,7 +189,6 @@ export class SqliteStore {
   #eraseFailedCommit(): void {
     this.#transaction(() => this.rows.touchStore());
     this.#hasFailedCommit = false;
-    this.#lastFailed = false;
   }
 
   #rollBack(): void {
@@ -205,7 +202,7 @@ export class SqliteStore {
    */
   #look(): string | undefined {
     if (this.#doubt) throw this.#doubt;
-    const finding = this.#files.look();
+    const finding = this.#files.look(this.#hasFailed);
     if (finding?.isProof) this.#convict(finding.text);
     return finding?.text;
   }

@@ -48,8 +48,6 @@ export class StoreFiles {
   /** The state of the folder when the files were last seen at their places. Empty if they must be looked at anyway. */
   #lastFolder = "";
   #dataVersion: number;
-  /** True if a transaction of ours has failed since the last commit. SQLite then may count its own reset as a commit. */
-  #hasFailed = false;
   /** What has to be cleared up by reading the content. */
   #suspicion: Finding | undefined;
   #record: StoreRecord;
@@ -73,10 +71,11 @@ export class StoreFiles {
 
   /**
    * Returns what speaks for a stranger. Undefined if the files look as they should. Every commit calls this. A finding
-   * that is not a proof stays until `acquit`.
+   * that is not a proof stays until `acquit`. If a transaction of ours has failed since the last commit, SQLite may count
+   * its own reset as a commit.
    */
-  look(): Finding | undefined {
-    const finding = this.#find();
+  look(hasFailed: boolean): Finding | undefined {
+    const finding = this.#find(hasFailed);
     if (finding) this.#suspicion = finding;
     return this.#suspicion;
   }
@@ -86,9 +85,9 @@ export class StoreFiles {
     this.#suspicion = undefined;
   }
 
-  #find(): Finding | undefined {
+  #find(hasFailed: boolean): Finding | undefined {
     if (readPragma(this.#database, "data_version") !== this.#dataVersion)
-      return { text: "another program has committed to the store", isProof: !this.#hasFailed };
+      return { text: "another program has committed to the store", isProof: !hasFailed };
     const looksRight = this.#storeLooks() === this.#looks;
     if (!(looksRight ? this.#hasOwnNames() : this.#lookUp() === this.#identities))
       return { text: "the store, its log or its -shm file was moved, removed or replaced", isProof: true };
@@ -116,7 +115,6 @@ export class StoreFiles {
 
   /** Call this after each commit that has written something. */
   noteCommit(): void {
-    this.#hasFailed = false;
     if (this.#hasHeader) return;
     try {
       this.#hasHeader = readSync(this.#log, this.#header, 0, logHeaderBytes, 0) === logHeaderBytes;
@@ -124,11 +122,6 @@ export class StoreFiles {
       // The commit is stored, so it must not fail. The next one notes the header.
       if (!isSystemError(error)) throw error;
     }
-  }
-
-  /** Call this after a transaction that has failed. */
-  noteFailure(): void {
-    this.#hasFailed = true;
   }
 
   /** Writes the record, if that has failed before. */
