@@ -61,7 +61,7 @@ export const offlineBreaks: readonly Break[] = [
   {
     name: "an edit is sent although the connection was lost while the device noted that it would be",
     file: "src/client/offline/edit-sender.ts",
-    text: "if (this.#parts.follower.connected !== connected)",
+    text: "if (follower.connected !== connected)",
     replacement: "if (false)",
     isQuick: true,
     tests: [simulation],

@@ -8,7 +8,7 @@ import type { ItemState } from "../live/mirror.ts";
 import { backoffMs, type Requester } from "../requester.ts";
 import { timerMsMax } from "../time-limit.ts";
 import type { KeptList } from "./kept-list.ts";
-import { behind, type Edit, type EditState, reconciled, refused, replaced } from "./outbox.ts";
+import { behind, type Edit, type EditState, type Outbox, reconciled, refused, replaced } from "./outbox.ts";
 
 const methods = { add: "POST", change: "PUT", remove: "DELETE" } as const;
 /** If the change feed was silent for longer, the next edit waits until it is known which store answers. */
@@ -99,28 +99,27 @@ export class EditSender {
   }
 
   async #attempt({ number }: Edit): Promise<void> {
-    const { connected } = this.#parts.follower;
+    const { follower, kept } = this.#parts;
+    const { connected } = follower;
     const isOurs = connected?.epoch !== undefined;
-    // The user may change the edit until it is marked. So it is looked up again each time.
-    const find = (outbox = this.#parts.kept.outbox) => outbox.find((edit) => edit.number === number);
-    const first = find();
-    // The edit before it has left no ETag. So compare it with the list.
-    if (first && first.kind !== "add" && first.etag === undefined && isOurs) {
-      const now = this.#parts.follower.mirror.stateOf(first.id);
-      await this.#meet(first, now, (edit) => reconciled(edit, now, edit.sent));
-    }
+    const find = (outbox: Outbox) => outbox.find((edit) => edit.number === number);
     let wasSent = false;
     // The device must know that the edit may be stored before anybody stores it.
-    await this.#parts.kept.commit((outbox) => {
+    await kept.commit((outbox) => {
+      // The user may have changed the edit until now, and another tab may have taken over edits that come before it.
       const edit = find(outbox);
       wasSent = edit?.sent ?? false;
-      return edit && this.stateOf(edit) === "waiting" ? replaced(outbox, edit, { ...edit, sent: true }) : outbox;
+      if (!edit || this.stateOf(edit) !== "waiting" || follower.connected !== connected) return outbox;
+      // The edit before it has left no ETag. So compare it with the list.
+      const isKnown = edit.kind === "add" || edit.etag !== undefined || !isOurs;
+      const next = isKnown ? edit : reconciled(edit, follower.mirror.stateOf(edit.id), wasSent);
+      return replaced(outbox, edit, next && { ...next, sent: !next.theirs });
     }, "kept");
-    const edit = find();
+    const edit = find(kept.outbox);
     // The change feed may have shown in the meantime that the edit is stored, or the comparison was a conflict.
     if (!edit?.sent) return;
     // While the device noted that, the connection may have been lost, and another store may answer now.
-    if (this.#parts.follower.connected !== connected) return this.#replace(edit, { ...edit, sent: wasSent });
+    if (follower.connected !== connected) return this.#replace(edit, { ...edit, sent: wasSent });
     try {
       await this.#request(edit, wasSent, isOurs);
     } catch (error) {
