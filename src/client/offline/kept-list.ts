@@ -4,7 +4,7 @@
 
 import { parseToken } from "../../items/token.ts";
 import { utf8Length } from "../item-text.ts";
-import { isOlder, type ListCopy, type Mirror } from "../live/mirror.ts";
+import { isOlder, type ListCopy, type Mirror, unchanged } from "../live/mirror.ts";
 import { behind, type Outbox } from "./outbox.ts";
 
 /** Where an offline list keeps its values: `localStorage`, React Native's AsyncStorage, or anything like them. */
@@ -140,7 +140,7 @@ export class KeptList {
   /** Throws if the change cannot be made or kept. Errors that concern more than its maker are shown. */
   async #apply(change: Change["change"], need: Change["need"], show: (error: unknown) => void): Promise<void> {
     if (need && this.#state === "left") throw new Error("This list is closed.");
-    const next = change(this.outbox);
+    const next = unchanged(this.outbox, change(this.outbox));
     if (next === this.outbox) return;
     try {
       if (this.isKept) await this.#writeOutbox(next, need === "room");

@@ -43,8 +43,7 @@ export type Outbox = readonly Edit[];
 
 /** Replaces an edit, or drops it if there is nothing in its place. */
 export function replaced(outbox: Outbox, { number }: Edit, next: Edit | undefined): Outbox {
-  const isThere = outbox.some((edit) => edit.number === number);
-  return isThere ? outbox.flatMap((edit) => (edit.number === number ? (next ?? []) : edit)) : outbox;
+  return outbox.flatMap((edit) => (edit.number === number ? (next ?? []) : edit));
 }
 
 /** What the user does to an item, and what the user saw. */
@@ -118,13 +117,12 @@ export function heard(
 ): Outbox {
   const ids = new Set(items.map(({ id }) => id));
   const epoch = parseToken(token ?? "")?.epoch;
-  const next = outbox.flatMap((edit) => {
+  return outbox.flatMap((edit) => {
     if (edit.kind === "add" && edit.isOwnId && edit.sent && ids.has(edit.id)) return [];
     if (edit.theirs && (whole || ids.has(edit.id)) && !isOlder(token, edit.theirs.etag))
       return followed(edit, edit.theirs, stateOf(edit.id)) ?? [];
     return edit.epoch === undefined && epoch !== undefined ? { ...edit, epoch } : edit;
   });
-  return next.length === outbox.length && next.every((edit, index) => edit === outbox[index]) ? outbox : next;
 }
 
 /** A conflict with what others have made of the item now. Undefined if they want the same as the user by now. */
