@@ -150,7 +150,8 @@ export const offlineBreaks: readonly Break[] = [
     file: "src/client/offline/offline-list.ts",
     text: "storage, shared)",
     replacement: "storage, undefined)",
-    tests: [simulation],
+    isQuick: true,
+    tests: [{ file: "test/client/offline-list.test.ts", title: "being closed waits for it" }],
   },
   {
     name: "what is noted about edits must fit into a full outbox",

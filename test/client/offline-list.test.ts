@@ -931,6 +931,22 @@ describe("storage", () => {
     expect([confirmed.length, names(last)]).toEqual([6, confirmed]);
   });
 
+  test("an edit that is confirmed by a list that is closed while it opens is kept, at whatever moment", async () => {
+    const { network, storage, list } = await open();
+    network.state = "down";
+    for (let count = 0; count < 20; count++) {
+      const made = list({ name: `${count}` });
+      void made.ready;
+      for (let turn = 0; turn < count; turn++) await undefined;
+      const isConfirmed = made.add({ Name: `Item ${count}` }).then(
+        () => true,
+        () => false,
+      );
+      await made.close();
+      expect([...storage.values].join().includes(`Item ${count}`)).toBe(await isConfirmed);
+    }
+  });
+
   test("lists of two names never meet, and forget() deletes what is kept", async () => {
     const { network, storage, list } = await open();
     network.state = "down";

@@ -88,6 +88,7 @@ export class KeptList {
    */
   async takeOver(): Promise<void> {
     await this.#exclusive(async () => {
+      if (this.#state === "left") return;
       this.#state = "unreadable";
       const edits = await this.#readOutbox();
       const copy = await this.#readCopy();
@@ -108,6 +109,7 @@ export class KeptList {
     }).catch((error: unknown) => {
       this.error = error;
     });
+    this.#parts.onChange();
   }
 
   /**

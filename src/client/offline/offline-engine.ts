@@ -284,7 +284,7 @@ export class OfflineEngine<Item> {
     if (isOnDevice) {
       const locks = "locks" in this.#options ? this.#options.locks : browserLocks();
       await this.#kept.startFromCopy();
-      if (locks === undefined) await this.#keep();
+      if (locks === undefined) await this.#kept.takeOver();
       else if (locks !== null && !this.#end.signal.aborted) await this.#keepWithLock(locks);
     }
     this.#isStarted = true;
@@ -296,19 +296,13 @@ export class OfflineEngine<Item> {
     const { signal } = this.#end;
     return new Promise((resolve) => {
       const hold = async (lock: unknown) => {
-        if (lock) await this.#keep();
+        if (lock) await this.#kept.takeOver();
         resolve();
         if (lock) await this.#released;
         else this.#lock = locks.request(this.#key, { signal }, hold).catch(() => {});
       };
       this.#lock = locks.request(this.#key, { ifAvailable: true }, hold).catch(() => resolve());
     });
-  }
-
-  async #keep(): Promise<void> {
-    if (this.#end.signal.aborted) return;
-    await this.#kept.takeOver();
-    if (this.#isStarted) this.#changed();
   }
 }
 
