@@ -53,8 +53,8 @@ export const offlineBreaks: readonly Break[] = [
   {
     name: "what arrives while the device is slow counts as seen",
     file: "src/client/offline/offline-engine.ts",
-    text: "const seen = seenWith(outbox);",
-    replacement: "const seen = this.view.seen.find((entry) => entry.id === id);",
+    text: "withEdit(outbox, edit, seen, shown)",
+    replacement: "withEdit(outbox, edit, this.view.seen.find((entry) => entry.id === id), shown)",
     isQuick: true,
     tests: [{ file: "test/client/offline-list.test.ts", title: "counts as not seen" }],
   },

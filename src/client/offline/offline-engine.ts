@@ -70,8 +70,8 @@ export class OfflineEngine<Item> {
   );
   /** The conflicts that the app's `onConflict` has been asked about. */
   readonly #asked = new WeakSet<Edit>();
-  /** The numbers of edits that left the outbox because the user took them back. Any other edit that left it is stored. */
-  readonly #takenBack = new Set<number>();
+  /** What the user has done while the device has not kept it yet. */
+  readonly #calls = new Set<Edit>();
   readonly #end = new AbortController();
   #isStarted = false;
   /** Each call of `sync` that is under way looks here whether it is done. */
@@ -111,44 +111,31 @@ export class OfflineEngine<Item> {
    * Makes an edit of what the user sees: the item's text with earlier edits on top. If there is nothing to do, `make`
    * returns undefined.
    */
-  async edit(id: string, make: (base: string | undefined) => Omit<UserEdit, "id"> | undefined): Promise<void> {
+  async edit(id: string, make: (base: string | undefined) => UserEdit | undefined): Promise<void> {
     await this.ready;
     if (this.#follower.connected?.readOnly) throw new Error("The service is read-only: it stores no edits.");
     if (this.#follower.status.readOnly) this.#follower.doubt();
+    // The device may be slow. If others change the item before it has kept the edit, the user has not seen that.
+    const seen = this.view.seen.find((entry) => entry.id === id);
+    const shown = [...this.#kept.outbox, ...this.#calls].filter((edit) => edit.id === id);
+    const made = make(shown.reduce(onTop, seen?.json));
+    if (!made) return;
     const { epoch } = this.#follower.mirror;
-    const own = this.#kept.outbox.filter((edit) => edit.id === id);
-    const seenFirst = this.view.seen.find((entry) => entry.id === id);
-    // The device may be slow. If others change the item before the edit is made, the user has not seen that. Earlier edits
-    // of the item may be stored by then, the oldest first; the user has seen those.
-    const seenWith = (outbox: Outbox) => {
-      const first = own.findIndex(({ number }) => outbox.some((edit) => edit.number === number));
-      const stored = first < 0 ? own : own.slice(0, first);
-      if (stored.every(({ number }) => this.#takenBack.has(number))) return seenFirst;
-      return { json: stored.reduce(onTop, seenFirst?.json), etag: undefined };
-    };
-    const change = (outbox: Outbox) => {
-      const seen = seenWith(outbox);
-      const edit = make(outbox.filter((one) => one.id === id).reduce(onTop, seen?.json));
-      return edit ? withEdit(outbox, { ...edit, id, epoch, number: this.#kept.nextNumber() }, seen) : outbox;
-    };
-    await this.#commit(change, "room");
+    const edit = { ...made, id, epoch, number: this.#kept.nextNumber(), sent: false };
+    this.#calls.add(edit);
+    await this.#kept
+      .commit((outbox) => withEdit(outbox, edit, seen, shown), "room")
+      .finally(() => this.#calls.delete(edit));
+    void this.#sender.send();
   }
 
-  /** Changes the outbox, and sends what can be sent. If the storage fails, throws and changes nothing. */
+  /**
+   * Changes the outbox, and sends what can be sent. If the storage fails, throws and changes nothing. Like `edit`, waits
+   * for `ready` once, so that all calls take effect in the order in which they were made.
+   */
   async commit(change: (outbox: Outbox) => Outbox): Promise<void> {
     await this.ready;
-    await this.#commit(change, "kept");
-  }
-
-  /** All calls wait for `ready` once, so that they take effect in the order in which they were made. */
-  async #commit(change: (outbox: Outbox) => Outbox, need: "room" | "kept"): Promise<void> {
-    const noting = (outbox: Outbox) => {
-      const next = change(outbox);
-      const left = next.length < outbox.length && new Set(next.map(({ number }) => number));
-      if (left) for (const { number } of outbox) if (!left.has(number)) this.#takenBack.add(number);
-      return next;
-    };
-    await this.#kept.commit(noting, need);
+    await this.#kept.commit(change, "kept");
     void this.#sender.send();
   }
 

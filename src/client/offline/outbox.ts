@@ -47,29 +47,28 @@ export function replaced(outbox: Outbox, { number }: Edit, next: Edit | undefine
 }
 
 /** What the user does to an item, and what the user saw. */
-export type UserEdit = Pick<Edit, "id" | "kind" | "base" | "mine" | "isOwnId">;
+export type UserEdit = Pick<Edit, "kind" | "base" | "mine" | "isOwnId">;
 
 /**
  * Adds an edit, or merges it into an earlier edit of its item that was certainly not stored. `seen` is the item without
- * edits as the user saw it. What the user saw decides: others may have changed it since the earlier edit was made, so
- * that edit is first compared with it.
+ * edits as the user saw it, and `shown` are the edits that the user saw on top. What the user saw decides: others may have
+ * changed the item since the earlier edit was made, so that edit is first compared with it.
  */
-export function withEdit(
-  outbox: Outbox,
-  edit: UserEdit & Pick<Edit, "number" | "epoch">,
-  seen: ItemState | undefined,
-): Outbox {
+export function withEdit(outbox: Outbox, edit: Edit, seen: ItemState | undefined, shown: Outbox): Outbox {
   const own = outbox.filter(({ id }) => id === edit.id);
   const last = own.at(-1);
-  if (!last) return [...outbox, { ...edit, etag: seen?.etag, sent: false }];
+  // If the user saw edits that are gone by now, they may be stored, and their result has another ETag.
+  if (!last) return [...outbox, { ...edit, etag: shown.length === 0 ? seen?.etag : undefined }];
   // The earlier edit must be stored first, and only then is the ETag of its result known. Both are for the same store,
   // because the user has seen the later one on top of the earlier one.
-  const later = { ...edit, etag: undefined, epoch: last.epoch ?? edit.epoch, sent: false };
+  const later = { ...edit, etag: undefined, epoch: last.epoch ?? edit.epoch };
   if (last.sent || last.theirs || last.kind === "remove" || edit.kind === "add") return [...outbox, later];
-  const below = own.length === 1 ? seen : { json: own.slice(0, -1).reduce(onTop, seen?.json) };
+  const index = shown.findIndex(({ number }) => number === last.number);
+  const before = index < 0 ? shown : shown.slice(0, index);
+  const below = before.length === 0 ? seen : { json: before.reduce(onTop, seen?.json) };
   const open = last.kind === "add" ? last : reconciled(last, below, false);
   // What the earlier edit wanted is there already.
-  if (!open) return withEdit(replaced(outbox, last, undefined), edit, seen);
+  if (!open) return withEdit(replaced(outbox, last, undefined), edit, seen, shown);
   const joined = { ...(open.theirs ? last : open), epoch: later.epoch, problem: undefined };
   if (edit.kind === "remove") {
     const rest = replaced(outbox, last, undefined);
@@ -102,7 +101,7 @@ export function refused(outbox: Outbox, edit: Edit, problem: EditProblem): Outbo
   // The user may not have seen all that the refused edit has become: it was made in another tab, or contains by now what
   // others have done. If that contradicts the next edit, the edits stay apart, and the user decides about each.
   if (reconciled(next, { json: edit.mine }, false)?.theirs) return waits;
-  return withEdit(replaced(waits, next, undefined), next, { json: edit.base, etag: edit.etag });
+  return withEdit(replaced(waits, next, undefined), next, { json: edit.base, etag: edit.etag }, []);
 }
 
 /**
