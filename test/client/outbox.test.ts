@@ -2,7 +2,15 @@
 // conflict when edits of another tab come before it.
 
 import { expect, test } from "bun:test";
-import { behind, type Edit, refused } from "../../src/client/offline/outbox.ts";
+import {
+  behind,
+  type Edit,
+  heard,
+  insisted,
+  insistence,
+  reconciled,
+  refused,
+} from "../../src/client/offline/outbox.ts";
 import { ids } from "../service.ts";
 
 const edit = (number: number, kind: Edit["kind"], base: object, mine?: object): Edit => ({
@@ -13,6 +21,7 @@ const edit = (number: number, kind: Edit["kind"], base: object, mine?: object): 
   mine: mine && JSON.stringify(mine),
   sent: number === 1,
 });
+const gone = { id: ids.one, json: undefined, etag: undefined, position: 1 };
 const problem = { status: 507, code: "StoreFull", detail: "" };
 /** It was compared with the list when the service refused an earlier attempt: meanwhile, somebody has written B. */
 const first = edit(1, "change", { A: "old", B: "theirs" }, { A: "mine", B: "theirs" });
@@ -33,11 +42,27 @@ test("a refused edit does not make the user overwrite or remove what others have
 
 test("a conflict behind another edit forgets neither what the user wants nor what the user has seen", () => {
   const theirs = { json: '{"A":"old","B":"theirs"}', etag: '"e-2"' };
-  const change = { ...edit(2, "change", { A: "old", B: "old" }, { A: "mine", B: "theirs" }), theirs };
-  const removal = { ...edit(3, "remove", { A: "old", B: "old" }), theirs };
-  expect([change, removal].map((one) => behind(one, [first]))).toEqual([
-    { ...change, mine: '{"A":"mine","B":"old"}', theirs: undefined, etag: undefined },
-    { ...removal, theirs: undefined, etag: undefined },
-  ]);
-  expect(behind(removal, [])).toBe(removal);
+  const change = edit(2, "change", { A: "old", B: "old" }, { A: "mine", B: "mine" });
+  const removal = edit(3, "remove", { A: "old", B: "old" });
+  for (const one of [change, removal]) {
+    const conflict = reconciled(one, theirs, false) as Edit;
+    expect([conflict.theirs, behind(conflict, [])]).toEqual([theirs, conflict]);
+    expect(behind(conflict, [first])).toEqual(one);
+    // Somebody deletes the item, and the edit before this one creates it again.
+    const [deleted] = heard([conflict], { whole: false, items: [gone], token: "e-3" }, () => undefined) as [Edit];
+    expect(deleted?.theirs).toEqual(one === change ? {} : undefined);
+    if (deleted) expect(reconciled(behind(deleted, [first]), theirs, false)).toEqual(conflict);
+  }
+});
+
+test("a conflict would store what the user wants on top of what others want", () => {
+  const theirs = { json: '{"A":"theirs","B":"theirs"}', etag: '"e-2"' };
+  const change = edit(2, "change", { A: "old", B: "old" }, { A: "mine", B: "old" });
+  const conflict = reconciled(change, theirs, false) as Edit;
+  expect(insistence(conflict)).toBe('{"A":"mine","B":"theirs"}');
+  expect(insisted(conflict)).toMatchObject({ base: theirs.json, mine: '{"A":"mine","B":"theirs"}', etag: theirs.etag });
+  const added = edit(2, "add", {}, { A: "mine" });
+  expect(insistence(reconciled({ ...added, base: undefined }, theirs, false) as Edit)).toBe(
+    '{"A":"mine","B":"theirs"}',
+  );
 });

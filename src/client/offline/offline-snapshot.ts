@@ -5,7 +5,7 @@ import type { ItemCodec } from "../codecs.ts";
 import { withEdits } from "../item-text.ts";
 import { type Entry, unchanged } from "../live/mirror.ts";
 import { firstStatus, type OfflineStatus } from "../live/status.ts";
-import { type Edit, type EditProblem, type EditState, insisted, type Outbox, overlaid } from "./outbox.ts";
+import { type Edit, type EditProblem, type EditState, insisted, insistence, type Outbox, overlaid } from "./outbox.ts";
 
 export interface OfflineItem<Item> {
   /** In lower case. */
@@ -102,16 +102,17 @@ export class OfflineView<Item> {
     return pending;
   }
 
-  conflictOf({ id, base, mine, theirs }: Edit): Conflict<Item> {
+  conflictOf(edit: Edit): Conflict<Item> {
+    const { id, base, theirs } = edit;
     const parsed = (json: string | undefined) => (json === undefined ? undefined : this.#codec.parse(json));
-    return { id, base: parsed(base), mine: parsed(mine), theirs: parsed(theirs?.json) };
+    return { id, base: parsed(base), mine: parsed(insistence(edit)), theirs: parsed(theirs?.json) };
   }
 
   /** The edit after somebody has decided its conflict. Undefined drops the edit; without a choice, it waits. */
   decided(edit: Edit, choice: Resolution<Item> | undefined): Edit | undefined {
     if (choice === undefined) return edit;
     if (choice === "theirs") return undefined;
-    if (choice === "mine") return insisted(edit, edit.mine);
+    if (choice === "mine") return insisted(edit);
     const original = edit.theirs?.json ?? edit.mine ?? edit.base ?? "";
     const mine = this.edited(original, () => choice);
     return insisted(edit, mine);

@@ -83,13 +83,10 @@ export function withEdit(outbox: Outbox, edit: Edit, seen: ItemState | undefined
   return replaced(outbox, last, { ...joined, mine });
 }
 
-/** An edit that comes after others. If they are of the same item, its conflict waits until they are stored. */
+/** An edit that comes after others. If they are of the same item, it is compared once more when they are stored. */
 export function behind(edit: Edit, others: Outbox): Edit {
-  if (!edit.theirs || !others.some(({ id }) => id === edit.id)) return edit;
-  // It will be compared once more, so what the user wants goes back from `theirs` to what the user saw.
-  const isOnTop = edit.kind === "change" && edit.theirs.json !== undefined;
-  const mine = isOnTop ? mergeFields(edit.theirs.json ?? "", edit.mine ?? "", edit.base ?? "{}").json : edit.mine;
-  return { ...edit, mine, etag: undefined, theirs: undefined };
+  const waits = edit.theirs && others.some(({ id }) => id === edit.id);
+  return waits ? { ...edit, etag: undefined, theirs: undefined } : edit;
 }
 
 /** The service has refused an edit. If the user has changed the item again in the meantime, both become one new edit. */
@@ -127,10 +124,12 @@ export function heard(
 /** A conflict with what others have made of the item now. Undefined if they want the same as the user by now. */
 function followed(edit: Edit, theirs: ItemState, now: ItemState | undefined): Edit | undefined {
   if (now?.json === theirs.json && now?.etag === theirs.etag) return edit;
-  // `mine` has the changes of the user on top of `theirs`.
-  const base = theirs.json ?? edit.base;
-  const next = reconciled({ ...edit, base }, now, true);
-  return next && { ...next, base: now?.json === undefined ? base : edit.base };
+  const next = reconciled(edit, now, true);
+  if (theirs.json === undefined || now?.json !== undefined) return next;
+  // The item is gone. If it is created again, then with what others have made of its other fields.
+  const { base = "{}", mine = "{}" } = edit;
+  const [seen, wanted] = [mergeFields(mine, base, theirs.json), mergeFields(base, mine, theirs.json)];
+  return next && { ...next, base: seen.json, mine: wanted.json };
 }
 
 /** Replaces a conflict with what was decided. If that is a removal, later edits of the item are dropped. */
@@ -160,12 +159,17 @@ export function reconciled(edit: Edit, now: ItemState | undefined, mayBeStored: 
   const merge = mergeFields(base, edit.mine ?? "", now.json);
   if (merge.isDone) return undefined;
   // If an earlier attempt was stored, somebody has put the old value back. Nobody can tell, so somebody must decide.
-  if (mayBeStored || edit.kind === "add" || merge.conflicts.length > 0) return { ...conflict, mine: merge.json };
+  if (mayBeStored || edit.kind === "add" || merge.conflicts.length > 0) return conflict;
   return { ...edit, base: now.json, mine: merge.json, etag: now.etag, sent: false, problem: undefined };
 }
 
+/** What a conflict would store if it is decided for the user. Undefined if it would remove the item. */
+export function insistence(edit: Edit): string | undefined {
+  return edit.kind === "remove" ? undefined : onTop(edit.theirs?.json, edit);
+}
+
 /** The edit after somebody has decided that `mine` is to be stored, or that the item is to be removed. */
-export function insisted(edit: Edit, mine: string | undefined): Edit {
+export function insisted(edit: Edit, mine = insistence(edit)): Edit {
   const { theirs, ...rest } = edit;
   const decided = { ...rest, theirs: undefined, problem: undefined, sent: false };
   if (edit.kind === "remove" && mine === undefined) return { ...decided, base: theirs?.json, etag: theirs?.etag };
@@ -196,11 +200,10 @@ const merges = new WeakMap<Edit, { readonly before: string; readonly json: strin
 export function onTop(before: string | undefined, edit: Edit): string | undefined {
   // If a removal is in conflict, the item stays visible until somebody has decided.
   if (edit.kind === "remove") return edit.theirs ? before : undefined;
-  if (edit.kind === "add" || before === undefined) return edit.mine;
+  if (before === undefined || (edit.kind === "add" && !edit.theirs)) return edit.mine;
   const known = merges.get(edit);
   if (known?.before === before) return known.json;
-  // In a conflict, `mine` has the changes of the user on top of `theirs`.
-  const { json } = mergeFields(edit.theirs?.json ?? edit.base ?? "{}", edit.mine ?? "", before);
+  const { json } = mergeFields(edit.base ?? "{}", edit.mine ?? "", before);
   merges.set(edit, { before, json });
   return json;
 }
