@@ -335,6 +335,17 @@ describe("conflicts", () => {
     expect(names(list)).toEqual(["mine"]);
   });
 
+  test("a later edit of the item is sent as soon as others have ended the conflict", async () => {
+    const { service, list } = await openConflict();
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs"'));
+    await follow(list);
+    await eventually(() => expect(pending(list)[0]?.state).toBe("conflict"));
+    await list.change(ids.one, (seen) => ({ ...seen, Notes: "later" }));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"mine"'));
+    await isSent(list);
+    expect(await service.list()).toBe(`[${item(ids.one, '"Name":"mine","Notes":"later"')}]`);
+  });
+
   test("if the user insists on a removal, later edits of the item are dropped, and there is no second conflict", async () => {
     const { service, network, list } = await openConflict({}, (made) => made.remove(ids.one));
     await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"theirs"'));

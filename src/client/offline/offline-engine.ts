@@ -126,17 +126,15 @@ export class OfflineEngine<Item> {
     await this.#kept
       .commit((outbox) => withEdit(outbox, edit, seen, shown), "room")
       .finally(() => this.#calls.delete(edit));
-    void this.#sender.send();
   }
 
   /**
-   * Changes the outbox, and sends what can be sent. If the storage fails, throws and changes nothing. Like `edit`, waits
-   * for `ready` once, so that all calls take effect in the order in which they were made.
+   * Changes the outbox. If the storage fails, throws and changes nothing. Like `edit`, waits for `ready` once, so that all
+   * calls take effect in the order in which they were made.
    */
   async commit(change: (outbox: Outbox) => Outbox): Promise<void> {
     await this.ready;
     await this.#kept.commit(change, "kept");
-    void this.#sender.send();
   }
 
   /**
@@ -224,11 +222,12 @@ export class OfflineEngine<Item> {
     void this.#sender.send(true);
   }
 
-  /** Something about the outbox has changed: opens or closes the connection, and shows the change at once. */
+  /** The outbox has changed: opens or closes the connection, shows the change at once, and sends what can be sent. */
   #changed(): void {
     for (const edit of this.#kept.outbox) if (edit.theirs) void this.#ask(edit);
     this.#connect();
     this.publisher.publish();
+    void this.#sender.send();
   }
 
   /**
