@@ -945,10 +945,11 @@ describe("storage", () => {
   test("an edit that is confirmed by a list that is closed while it opens is kept, at whatever moment", async () => {
     const { network, storage, list } = await open();
     network.state = "down";
-    for (let count = 0; count < 20; count++) {
-      const made = list({ name: `${count}` });
+    for (let count = 0; count < 40; count++) {
+      const locks = count < 20 ? undefined : new TabLocks(new SharedLocks());
+      const made = list({ name: `${count}`, locks });
       void made.ready;
-      for (let turn = 0; turn < count; turn++) await undefined;
+      for (let turn = 0; turn < count % 20; turn++) await undefined;
       const isConfirmed = made.add({ Name: `Item ${count}` }).then(
         () => true,
         () => false,

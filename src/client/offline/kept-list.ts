@@ -197,7 +197,7 @@ export class KeptList {
 
   async forget(): Promise<void> {
     await this.#exclusive(async () => {
-      if (this.#state === "memory")
+      if (this.#state === "memory" || this.#state === "left")
         throw new Error("This instance keeps nothing on the device. Call forget() where status.kept is true.");
       for (const key of Object.values(this.#keys)) await this.#parts.storage?.removeItem(key);
       this.#state = "kept";
@@ -211,6 +211,8 @@ export class KeptList {
 
   /** Another instance may keep the list from now on. A response that is still to come must not write it. */
   async leave(): Promise<void> {
+    // It has not taken over yet. An edit that is made just now would be confirmed, and gone.
+    if (this.#state === "memory") this.#state = "left";
     await this.saveCopy();
     await this.#exclusive(async () => {
       this.#state = "left";
