@@ -180,7 +180,7 @@ export const offlineBreaks: readonly Break[] = [
   {
     name: "a copy is made while the outbox does not know yet what it shows",
     file: "src/client/offline/kept-list.ts",
-    text: "while (this.#waiting.length > 0) await this.#commitAll(this.#waiting.splice(0));",
+    text: "while (waiting.length > 0) await this.#commitAll(waiting.splice(0));",
     replacement: "",
     isQuick: true,
     tests: [{ file: "test/client/kept-list.test.ts", title: "only after the device knows it" }],

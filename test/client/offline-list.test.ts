@@ -983,6 +983,17 @@ describe("storage", () => {
       }
   });
 
+  test("what is added after a call of forget() stays, also if the device is so slow that it could come before", async () => {
+    const { network, storage, list } = await open();
+    network.state = "down";
+    const made = list({ storage: slow(storage) });
+    await made.ready;
+    const first = made.add({ Name: "One" });
+    await turns(3);
+    await Promise.all([first, made.add({ Name: "Two" }), made.forget(), made.add({ Name: "Three" })]);
+    expect([names(made), [...storage.values.values()].join().match(/One|Two|Three/g)]).toEqual([["Three"], ["Three"]]);
+  });
+
   test("a name is required if the credentials are a function, or there is a token", async () => {
     const { connect } = await open();
     for (const client of [connect({ credentials: () => undefined }), connect({ token: () => "x.y.z" })]) {

@@ -55,7 +55,7 @@ export class KeptList {
    */
   #state: "memory" | "kept" | "unreadable" | "left" = "memory";
   #lastNumber = 0;
-  readonly #waiting: Change[] = [];
+  #waiting: Change[] = [];
   #quiet: ReturnType<typeof setTimeout> | undefined;
   /** When the list first changed since the copy was made. */
   #changedAtMs: number | undefined;
@@ -119,8 +119,9 @@ export class KeptList {
    */
   commit(change: Change["change"], need?: Change["need"]): Promise<void> {
     return new Promise((resolve, reject) => {
-      const count = this.#waiting.push({ change, need, resolve, reject });
-      if (count === 1) void this.#exclusive(() => this.#commitAll(this.#waiting.splice(0)));
+      const waiting = this.#waiting;
+      const count = waiting.push({ change, need, resolve, reject });
+      if (count === 1) void this.#exclusive(() => this.#commitAll(waiting.splice(0)));
     });
   }
 
@@ -164,12 +165,14 @@ export class KeptList {
 
   async saveCopy(): Promise<void> {
     clearTimeout(this.#quiet);
+    const waiting = this.#waiting;
     await this.#exclusive(async () => {
       // The token must not pass an event that has shown an edit to be stored, before the outbox on the device knows it,
       // too. So what waits comes first, then the copy is made, and then the outbox is written, in case an earlier attempt
       // to write it has failed.
-      while (this.#waiting.length > 0) await this.#commitAll(this.#waiting.splice(0));
-      if (!this.isKept) return;
+      while (waiting.length > 0) await this.#commitAll(waiting.splice(0));
+      // If others wait as well, the list is about to be forgotten.
+      if (!this.isKept || waiting !== this.#waiting) return;
       await this.#writeCopy(() => this.#writeOutbox(this.outbox));
       // Now the device has everything.
       this.#show(undefined);
@@ -196,6 +199,8 @@ export class KeptList {
   }
 
   async forget(): Promise<void> {
+    // What the user does from now on comes after this, and stays. The storage may be so slow that it could come before.
+    this.#waiting = [];
     await this.#exclusive(async () => {
       if (this.#state === "memory" || this.#state === "left")
         throw new Error("This instance keeps nothing on the device. Call forget() where status.kept is true.");
