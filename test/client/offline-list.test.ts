@@ -399,6 +399,26 @@ describe("on a slow device", () => {
       expect(await service.list()).toContain("of somebody else");
     });
 
+  test("a call that finds nothing to do because of an earlier one is made all the same if that one fails", async () => {
+    const { service, storage, list } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    let isFull = true;
+    const refusing = async (key: string, value: string) => {
+      await Bun.sleep(5);
+      if (isFull && key.endsWith("outbox")) {
+        isFull = false;
+        throw new Error("the storage is full");
+      }
+      storage.setItem(key, value);
+    };
+    const made = list({ storage: { ...slow(storage), setItem: refusing } });
+    await follow(made);
+    const [first, second] = await Promise.allSettled([made.remove(ids.one), made.remove(ids.one)]);
+    expect([first.status, second.status]).toEqual(["rejected", "fulfilled"]);
+    await isSent(made);
+    expect(await service.list()).toBe("[]");
+  });
+
   test("an item that the user deletes just when its add is confirmed is deleted", async () => {
     const { service, network, storage, list } = await open();
     const { gate, ...slowly } = gated(storage);
