@@ -47,7 +47,7 @@ test("a conflict behind another edit forgets neither what the user wants nor wha
   for (const one of [change, removal]) {
     const conflict = reconciled(one, theirs, false) as Edit;
     expect([conflict.theirs, behind(conflict, [])]).toEqual([theirs, conflict]);
-    expect(behind(conflict, [first])).toEqual(one);
+    expect(behind(conflict, [first])).toEqual({ ...one, sent: true });
     // Somebody deletes the item, and the edit before this one creates it again.
     const [deleted] = heard([conflict], { whole: false, items: [gone], token: "e-3" }, () => undefined) as [Edit];
     expect(deleted?.theirs).toEqual(one === change ? {} : undefined);

@@ -83,10 +83,13 @@ export function withEdit(outbox: Outbox, edit: Edit, seen: ItemState | undefined
   return replaced(outbox, last, { ...joined, mine });
 }
 
-/** An edit that comes after others. If they are of the same item, it is compared once more when they are stored. */
+/**
+ * An edit that comes after others. If they are of the same item, it is compared once more when they are stored. A conflict
+ * may be one because an earlier attempt was stored, so nothing is sent then without a question.
+ */
 export function behind(edit: Edit, others: Outbox): Edit {
   const waits = edit.theirs && others.some(({ id }) => id === edit.id);
-  return waits ? { ...edit, etag: undefined, theirs: undefined } : edit;
+  return waits ? { ...edit, sent: true, etag: undefined, theirs: undefined } : edit;
 }
 
 /** The service has refused an edit. If the user has changed the item again in the meantime, both become one new edit. */
