@@ -130,19 +130,19 @@ for (const kind of engineKinds) {
         expect(await engine.commit({ since: state, decide: () => plan })).toBe(true);
         state = next;
       };
-      await inList("work", true, created(1), created(2));
+      await inList("work\nbob", true, created(1), created(2));
       await inList("home\nann", true, created(1, '{"home":1}'));
-      await inList("work", undefined, deleted(3, created(1)));
-      const work = await readWhole(engine, "work");
+      await inList("work\nbob", undefined, deleted(3, created(1)));
+      const work = await readWhole(engine, "work\nbob");
       expect(work).toMatchObject({ version: 3 });
       expect(work.changes.map(stored)).toEqual([stored(created(2)), stored(deleted(3, created(1)))]);
       expect(await liveItems(engine, "home\nann")).toMatchObject([{ id: "id-1", json: '{"home":1}' }]);
-      expect(await readWhole(engine, "Work")).toMatchObject({ version: 0, changes: [] });
-      expect(await liveItems(engine)).toEqual([]);
-      expect(await engine.names("")).toEqual({ listsMark: state.listsMark, names: ["work"] });
+      expect(await readWhole(engine, "Work\nbob")).toMatchObject({ version: 0, changes: [] });
+      expect(await liveItems(engine, "\nbob")).toEqual([]);
+      expect(await engine.names("bob")).toEqual({ listsMark: state.listsMark, names: ["work"] });
       expect(await engine.names("ann")).toMatchObject({ names: ["home"] });
-      await inList("work", false, deleted(4, created(2)));
-      expect(await engine.names("")).toMatchObject({ names: [] });
+      await inList("work\nbob", false, deleted(4, created(2)));
+      expect(await engine.names("bob")).toMatchObject({ names: [] });
       expect(await engine.state()).toEqual(state);
     });
 

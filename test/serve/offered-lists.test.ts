@@ -3,9 +3,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { rootList } from "../../src/collection/list-key.ts";
 import { TodoStore } from "../../src/collection/todo-store.ts";
 import { refusalOf } from "../../src/serve/offered-lists.ts";
 import { engineKinds, type TestStore, temporaryFolder } from "../engines/engine-kinds.ts";
+import { createPostgresStore } from "../engines/postgres/postgres-store.ts";
 import { Program, runProgram } from "../program.ts";
 import { ids, item } from "../service.ts";
 
@@ -24,8 +26,11 @@ for (const kind of engineKinds) {
       const engine = await place.open();
       const store = await TodoStore.open(engine);
       const created = { kind: "create", item: { id: ids.one, json: item(ids.one) } } as const;
-      for (const list of [...lists, ...emptied]) await store.list(list).write(created);
-      for (const list of emptied) await store.list(list).write({ kind: "delete", id: ids.one, condition: undefined });
+      for (const list of emptied) {
+        await store.list(list).write(created);
+        await store.list(list).write({ kind: "delete", id: ids.one, condition: undefined });
+      }
+      for (const list of lists) await store.list(list).write(created);
       const found = [await refusalOf(engine, "one"), await refusalOf(engine, "many"), await refusalOf(engine, "user")];
       await store.close();
       return found;
@@ -52,6 +57,25 @@ for (const kind of engineKinds) {
     });
   });
 }
+
+test("of two services that started on an empty store, with lists of nobody and of users, only one fills it", async () => {
+  const place = await createPostgresStore();
+  const [nobodys, users] = [await TodoStore.open(await place.open()), await TodoStore.open(await place.open())];
+  const created = { kind: "create", item: { id: ids.one, json: item(ids.one) } } as const;
+  const ways = [
+    { first: () => nobodys.list("work"), second: () => users.list("\nann") },
+    { first: () => users.list("\nann"), second: () => nobodys.list(rootList) },
+  ];
+  for (const { first, second } of ways) {
+    expect(await first().write(created)).toMatchObject({ kind: "done" });
+    await expect(second().write(created)).rejects.toThrow(/has put items into lists of the other kind/);
+    expect(await users.names("ann")).toEqual(first().key === "work" ? [] : [""]);
+    expect(await nobodys.names("")).toEqual(first().key === "work" ? ["work"] : []);
+    await first().write({ kind: "delete", id: ids.one, condition: undefined });
+  }
+  await Promise.all([nobodys.close(), users.close()]);
+  await place.dispose();
+});
 
 describe("the program says why it refuses a SQLite store, and writes nothing", () => {
   const folder = temporaryFolder();

@@ -2,7 +2,7 @@
 // Why: docs/decisions/0022-lost-answers.md
 
 /** The number of this schema. A store with another number was made by a development version, and is refused. */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 export const tableDefinitions = `
 CREATE SCHEMA IF NOT EXISTS todoitems;
@@ -89,6 +89,14 @@ BEGIN
   IF NOT FOUND THEN RETURN false; END IF;
   INSERT INTO todoitems.history (version, batch) VALUES (new_version, new_batch);
   FOR list_line IN SELECT string_to_array(line, E'\\t') FROM unnest(string_to_array(list_lines, E'\\n')) AS line LOOP
+    -- The items of a store are in lists of nobody or in lists of users. Services of both kinds may have started while it
+    -- was empty. There is an index on owners, so neither question reads the lists of this service.
+    IF list_line[3] = 'true' AND (
+      list_line[1] = '' AND EXISTS (SELECT FROM todoitems.list WHERE owner > '' AND has_items) OR
+      list_line[1] > '' AND EXISTS (SELECT FROM todoitems.list WHERE owner = '' AND has_items)
+    ) THEN
+      RAISE 'a service has put items into lists of the other kind, of users or of nobody; restart this service';
+    END IF;
     SELECT key INTO list_key FROM todoitems.list WHERE owner = list_line[1] AND name = list_line[2];
     IF NOT FOUND THEN
       INSERT INTO todoitems.list (owner, name, has_items) VALUES (list_line[1], list_line[2], list_line[3] = 'true')

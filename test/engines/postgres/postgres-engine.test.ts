@@ -190,7 +190,7 @@ describe("a PostgreSQL store that cannot be used is refused with a helpful messa
     await store.run("UPDATE todoitems.store SET schema_version = 999; DROP FUNCTION todoitems.commit_batch");
     for (const readOnly of [false, true])
       expect(await refusal(store.url, readOnly)).toContain(
-        "the store was made by a development version (schema 999, this one has 4); use another database, or drop the schema todoitems",
+        "the store was made by a development version (schema 999, this one has 5); use another database, or drop the schema todoitems",
       );
     expect(await store.run("SELECT schema_version FROM todoitems.store")).toEqual([{ schema_version: 999 }]);
     expect(await store.run("SELECT FROM pg_proc WHERE proname = 'commit_batch'")).toHaveLength(0);
@@ -652,19 +652,19 @@ describe("lists in PostgreSQL", () => {
   test("a restored store has the lists, the names and the counts that commits would have given it", async () => {
     const address = parsePostgresUrl(store.url);
     const written = await TodoStore.open(await open());
-    const lists = [rootList, "home", "work\nann"];
+    const lists = ["\nbob", "home\nbob", "work\nann"];
     for (const list of lists)
       for (const id of [ids.one, ids.two])
         await written.list(list).write({ kind: "create", item: { id, json: item(id) } });
     await written
-      .list("home")
+      .list("home\nbob")
       .write({ kind: "update", item: { id: ids.one, json: item(ids.one) }, condition: undefined });
-    await written.list("home").write({ kind: "delete", id: ids.two, condition: undefined });
+    await written.list("home\nbob").write({ kind: "delete", id: ids.two, condition: undefined });
     const snapshot = await openPostgresSnapshot(address);
     const items = await Array.fromAsync(snapshot.items());
     await snapshot.close();
     const shown = async (opened: TodoStore) => {
-      const texts: unknown[] = [await opened.names(""), await opened.names("ann")];
+      const texts: unknown[] = [await opened.names("bob"), await opened.names("ann")];
       for (const list of lists) {
         await opened.list(list).refresh();
         texts.push(
