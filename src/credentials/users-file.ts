@@ -28,6 +28,9 @@ const bcrypt = /^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[
 const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{22,})$/;
 
+/** PostgreSQL refuses the lists of a user whose name is much longer, together with whatever else is in their batch. */
+const nameBytesMax = 1_000;
+
 /**
  * True for a bcrypt or argon2id hash that is whole, and whose parameters make it neither too cheap nor too expensive to
  * compute. An argon2id hash must use at least 4 MiB of memory, and may use at most 1 GiB. Its text has this number in
@@ -59,6 +62,7 @@ export function parseUsers(text: string, path: string): Users {
     const hash = line.slice(colon + 1).trimEnd();
     if (colon < 1) refuse("expected NAME:HASH");
     if (/\p{Cc}/u.test(name)) refuse("the name has a control character");
+    if (Buffer.byteLength(name) > nameBytesMax) refuse("the name has more than 1,000 bytes");
     if (!isUsableHash(hash)) refuse(`the password of ${name} is not hashed with bcrypt or argon2id`, name);
     if (users.has(name)) refuse(`${name} is there twice`);
     users.set(name, hash);

@@ -65,6 +65,9 @@ describe("the users file", () => {
     expect(() => parseUsers(`:${bcrypt}`, "users")).toThrow("users, line 1: expected NAME:HASH");
     for (const name of ["a\tb", "a\rb", "a\0"])
       expect(() => parseUsers(`${name}:${bcrypt}`, "users")).toThrow("users, line 1: the name has a control character");
+    const longest = "ä".repeat(500);
+    expect(parseUsers(`${longest}:${bcrypt}`, "users").has(longest)).toBe(true);
+    expect(() => parseUsers(`${longest}a:${bcrypt}`, "users")).toThrow("the name has more than 1,000 bytes");
     expect(() => parseUsers(`ann:${bcrypt}\nann:${bcrypt}`, "users")).toThrow("users, line 2: ann is there twice");
   });
 
