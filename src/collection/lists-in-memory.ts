@@ -3,24 +3,10 @@
 // Why: docs/decisions/0086-a-list-is-a-base-address.md
 
 import type { ListKey } from "./list-key.ts";
+import type { TodoCollection } from "./todo-collection.ts";
 
-/** What decides whether a list stays in memory. */
-interface LoadedList {
-  readonly key: ListKey;
-  /** About how many bytes it takes. */
-  readonly memory: number;
-  /** False if the store has nothing of it. */
-  readonly isStored: boolean;
-  /** True if its items are in memory, and belong to the store's history. */
-  readonly isCurrent: boolean;
-  readonly isWatched: boolean;
-  readonly isIdle: boolean;
-  /** Drops the items. */
-  drop(): void;
-}
-
-interface Entry<List> {
-  readonly list: List;
+interface Entry {
+  readonly list: TodoCollection;
   /** How much memory it takes, as far as this was noted. */
   memory: number;
 }
@@ -28,14 +14,14 @@ interface Entry<List> {
 /** If the lists take too much memory, they are dropped until they take this share of what they may take. */
 const shareKept = 0.9;
 
-export class ListsInMemory<List extends LoadedList> {
+export class ListsInMemory {
   readonly #memoryMax: number;
   readonly #withWrites: () => ReadonlySet<ListKey>;
   /** The list that was used last is last. */
-  readonly #entries = new Map<ListKey, Entry<List>>();
-  #usedLast: List | undefined;
+  readonly #entries = new Map<ListKey, Entry>();
+  #usedLast: TodoCollection | undefined;
   #memory = 0;
-  readonly #useless = new Set<Entry<List>>();
+  readonly #useless = new Set<Entry>();
   #tidies = false;
 
   /**
@@ -47,15 +33,15 @@ export class ListsInMemory<List extends LoadedList> {
     this.#withWrites = withWrites;
   }
 
-  get(key: ListKey): List | undefined {
+  get(key: ListKey): TodoCollection | undefined {
     return this.#entries.get(key)?.list;
   }
 
-  *[Symbol.iterator](): Generator<List> {
+  *[Symbol.iterator](): Generator<TodoCollection> {
     for (const { list } of this.#entries.values()) yield list;
   }
 
-  noteUse(list: List): void {
+  noteUse(list: TodoCollection): void {
     if (this.#usedLast === list) return;
     const entry = this.#entries.get(list.key) ?? { list, memory: 0 };
     // Two objects for one list would decide without each other.
@@ -66,7 +52,7 @@ export class ListsInMemory<List extends LoadedList> {
   }
 
   /** Notes that a list takes more or less memory than before. */
-  noteSize(list: List): void {
+  noteSize(list: TodoCollection): void {
     // If the list was forgotten, this is another object for the same key, or none.
     const entry = this.#entries.get(list.key);
     if (this.#memoryMax === Number.POSITIVE_INFINITY || !entry) return;
@@ -91,7 +77,7 @@ export class ListsInMemory<List extends LoadedList> {
   /** Drops lists that nobody needs, and those that were used longest ago, if there is too little memory. */
   #tidy(): void {
     const withWrites = this.#withWrites();
-    const isIdle = (list: List) => list.isIdle && !withWrites.has(list.key);
+    const isIdle = (list: TodoCollection) => list.isIdle && !withWrites.has(list.key);
     for (const entry of this.#useless) {
       if (isUseless(entry.list) && !isIdle(entry.list)) continue;
       if (isUseless(entry.list)) this.#drop(entry);
@@ -104,7 +90,7 @@ export class ListsInMemory<List extends LoadedList> {
     }
   }
 
-  #drop(entry: Entry<List>): void {
+  #drop(entry: Entry): void {
     const { list } = entry;
     list.drop();
     this.#resize(entry, 0);
@@ -114,13 +100,13 @@ export class ListsInMemory<List extends LoadedList> {
     if (this.#usedLast === list) this.#usedLast = undefined;
   }
 
-  #resize(entry: Entry<List>, memory: number): void {
+  #resize(entry: Entry, memory: number): void {
     this.#memory += memory - entry.memory;
     entry.memory = memory;
   }
 }
 
 /** True if nothing is lost when the list is forgotten: the store has nothing of it, or its items are not in memory. */
-function isUseless(list: LoadedList): boolean {
+function isUseless(list: TodoCollection): boolean {
   return !list.isWatched && (!list.isStored || !list.isCurrent);
 }

@@ -58,7 +58,7 @@ const commitAttemptsMax = 5;
 export class TodoStore implements ListHost, FollowedStore {
   readonly readOnly: boolean;
   readonly limits: Limits;
-  readonly lists: ListsInMemory<TodoCollection>;
+  readonly lists: ListsInMemory;
   readonly #bytesMax: number;
   readonly #ownerBytes: OwnerBytes;
   readonly #engine: Engine;
