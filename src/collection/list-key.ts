@@ -17,6 +17,12 @@ export function partsOf(list: ListKey): { readonly name: string; readonly owner:
   return end === -1 ? { name: list, owner: "" } : { name: list.slice(0, end), owner: list.slice(end + 1) };
 }
 
+/** What messages for the operator call a list. */
+export function describedList(list: ListKey): string {
+  const { name, owner } = partsOf(list);
+  return `${JSON.stringify(name)}${owner === "" ? "" : ` of ${owner}`}`;
+}
+
 /**
  * The epoch of a list: the name of its history. It is made from the store's epoch, so that a list has one before it is
  * stored, and gets another one together with its store.

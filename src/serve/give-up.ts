@@ -2,7 +2,7 @@
 // store, and ends. It leaves the files of the store as they are; the next start judges them again.
 
 import { StoreError } from "../collection/engine.ts";
-import { partsOf } from "../collection/list-key.ts";
+import { describedList } from "../collection/list-key.ts";
 import type { TodoStore } from "../collection/todo-store.ts";
 import { writeNewStore } from "../engines/sqlite/store-writer.ts";
 import { timeStamp } from "../files/time-stamp.ts";
@@ -20,7 +20,7 @@ export async function giveUp(store: TodoStore, path: string, finding: string, lo
   const saved = `${path}.saved-${timeStamp(new Date())}`;
   const doubtful: string[] = [];
   try {
-    const items = store.everyItem((list) => doubtful.push(JSON.stringify(partsOf(list).name)));
+    const items = store.everyItem((list) => doubtful.push(describedList(list)));
     const count = await writeNewStore(saved, items);
     const report = `${count.toLocaleString("en")} items were saved as ${saved}. That file is a store: bring it back with restore`;
     if (doubtful.length === 0 && count === store.state.itemCount) log("error", `All ${report}`);

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { copyFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { listKey } from "../../src/collection/list-key.ts";
 import { TodoStore } from "../../src/collection/todo-store.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { openSqliteSnapshot } from "../../src/engines/sqlite/sqlite-snapshot.ts";
@@ -77,5 +78,17 @@ test("if an older copy was written over the store, it says which lists may be ol
   expect(log[1]).toContain(`${saved.length} items were saved`);
   expect(log[1]).not.toContain("All");
   expect(log[1]).toMatch(/may be old, incomplete or missing: "", "list-0", .* and 5 more$/);
+  folder.dispose();
+});
+
+test("if a list of a user may be incomplete, it says whose list that is", async () => {
+  const folder = temporaryFolder();
+  const path = join(folder.path, "store.db");
+  const lists = ["", "work"].map((name) => listKey(name, "ann"));
+  const engine = Object.assign(await SqliteEngine.open(path), { lists: async () => ({ lists, isIntact: false }) });
+  const store = await TodoStore.open(engine, { listMemoryMax: 1 });
+  const { log } = await end(store, path);
+  expect(log[1]).toContain('or missing: "" of ann, "work" of ann');
+  await store.close();
   folder.dispose();
 });
