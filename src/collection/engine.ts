@@ -145,6 +145,9 @@ export interface Engine {
 
   names(owner: string): Promise<ListNames>;
 
+  /** How many bytes the items of an owner's lists have, with a comma for each. */
+  bytesOf(owner: string): Promise<number>;
+
   /** Only an engine whose service saves its items before it gives up needs this. */
   lists?(): Promise<StoredLists>;
 

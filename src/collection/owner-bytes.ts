@@ -2,8 +2,8 @@
 // write, and then counted. If the store reports changes of the lists, which may be those of other processes, they are
 // summed again, but not all the time.
 
-import { type Engine, pagesOf, type Version } from "./engine.ts";
-import { itemBytes, type ListKey, listKey, partsOf } from "./list-key.ts";
+import type { Engine } from "./engine.ts";
+import { type ListKey, partsOf } from "./list-key.ts";
 
 /**
  * The sums of this many owners are kept, those of the latest writes. It is more than how many writes may wait, so the
@@ -21,15 +21,15 @@ interface Sum {
 }
 
 export class OwnerBytes {
-  readonly #engine: Pick<Engine, "names" | "load">;
+  readonly #bytesOf: Engine["bytesOf"];
   readonly #max: number;
   readonly #writtenTo: () => ReadonlySet<ListKey>;
   readonly #sums = new Map<string, Sum>();
   readonly #summing = new Map<string, { readonly sum: Sum; readonly done: Promise<void> }>();
 
   /** `writtenTo` has the lists to which a write waits, or is being committed. */
-  constructor(engine: Pick<Engine, "names" | "load">, max: number | undefined, writtenTo: () => ReadonlySet<ListKey>) {
-    this.#engine = engine;
+  constructor(bytesOf: Engine["bytesOf"], max: number | undefined, writtenTo: () => ReadonlySet<ListKey>) {
+    this.#bytesOf = bytesOf;
     this.#max = max ?? Number.POSITIVE_INFINITY;
     this.#writtenTo = writtenTo;
   }
@@ -81,13 +81,7 @@ export class OwnerBytes {
   }
 
   async #sum(owner: string, sum: Sum): Promise<void> {
-    for (const name of (await this.#engine.names(owner)).names) {
-      const list = listKey(name, owner);
-      const items = new Map<Version, number>();
-      for await (const { rows } of pagesOf(list, this.#engine.load))
-        for (const { position, json } of rows) items.set(position, itemBytes(json));
-      for (const bytes of items.values()) sum.bytes += bytes;
-    }
+    sum.bytes += await this.#bytesOf(owner);
     // The sum may have what a commit under way stores, which is noted later once more.
     if ([...this.#writtenTo()].some((list) => partsOf(list).owner === owner)) sum.isStale = true;
     this.#keep(owner, sum);

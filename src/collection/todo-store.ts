@@ -83,9 +83,9 @@ export class TodoStore implements ListHost, FollowedStore {
     this.#engine = engine;
     this.#state = state;
     this.#freshness = new Freshness(engine, this, { onStoreError, onStoreBack });
-    const names = (owner: string) => this.#freshness.reporting(() => engine.names(owner));
-    this.#names = new NamesInUse(names);
-    this.#ownerBytes = new OwnerBytes({ names, load: this.load }, options.userBytesMax, writtenTo);
+    this.#names = new NamesInUse((owner) => this.#freshness.reporting(() => engine.names(owner)));
+    const bytesOf = (owner: string) => this.#freshness.reporting(() => engine.bytesOf(owner));
+    this.#ownerBytes = new OwnerBytes(bytesOf, options.userBytesMax, writtenTo);
     this.#queue = new WriteQueue({
       max: writeQueueMax,
       limits,

@@ -13,7 +13,7 @@ import {
   type Version,
 } from "../collection/engine.ts";
 import { type Limits, realLimits } from "../collection/limits.ts";
-import { type ListKey, partsOf } from "../collection/list-key.ts";
+import { itemBytes, type ListKey, partsOf } from "../collection/list-key.ts";
 
 interface StoredList {
   /** The newest change of each item, by position. */
@@ -55,6 +55,12 @@ export class MemoryEngine implements Engine {
   async names(owner: string): Promise<ListNames> {
     const lists = [...this.#lists].filter(([list, { hasItems }]) => hasItems && partsOf(list).owner === owner);
     return { listsMark: this.#state.listsMark, names: lists.map(([list]) => partsOf(list).name) };
+  }
+
+  async bytesOf(owner: string): Promise<number> {
+    const lists = [...this.#lists].filter(([list]) => partsOf(list).owner === owner);
+    const changes = lists.flatMap(([, { changes }]) => [...changes.values()]);
+    return changes.reduce((sum, { json }) => sum + itemBytes(json), 0);
   }
 
   async commit(batch: Batch): Promise<boolean> {

@@ -81,6 +81,12 @@ export class RemoteEngine implements Engine {
     return this.store.names(owner);
   }
 
+  async bytesOf(owner: string): Promise<number> {
+    const bytes = await this.store.bytesOf(owner);
+    await this.arrival;
+    return bytes;
+  }
+
   commit(batch: Batch): Promise<boolean> {
     return this.store.commit(batch);
   }

@@ -141,8 +141,13 @@ for (const kind of engineKinds) {
       expect(await liveItems(engine, "\nbob")).toEqual([]);
       expect(await engine.names("bob")).toEqual({ listsMark: state.listsMark, names: ["work"] });
       expect(await engine.names("ann")).toMatchObject({ names: ["home"] });
+      await inList("play\nbob", true, created(1, '{"née":"€"}'));
+      const bytes = [created(2), created(1, '{"née":"€"}')].map(({ json }) => Buffer.byteLength(json ?? "") + 1);
+      expect(await engine.bytesOf("bob")).toBe(bytes.reduce((sum, one) => sum + one, 0));
       await inList("work\nbob", false, deleted(4, created(2)));
-      expect(await engine.names("bob")).toMatchObject({ names: [] });
+      expect(await engine.names("bob")).toMatchObject({ names: ["play"] });
+      expect(await engine.bytesOf("bob")).toBe(bytes[1] ?? 0);
+      expect(await engine.bytesOf("eve")).toBe(0);
       expect(await engine.state()).toEqual(state);
     });
 

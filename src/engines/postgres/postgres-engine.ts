@@ -15,6 +15,7 @@ import {
   type ClockAndChanges,
   nowhere,
   type Point,
+  readBytes,
   readClock,
   readList,
   readNames,
@@ -165,6 +166,14 @@ export class PostgresEngine implements Engine {
     const { names, ...moment } = await this.#loader.read((sql, onFirst) => readNames(sql, owner, { points, onFirst }));
     this.#known.note(moment);
     return { listsMark: moment.state.listsMark, names };
+  }
+
+  bytesOf(owner: string): Promise<number> {
+    return this.#loader.read((sql, onFirst) => {
+      // There is one row, which comes when all items were looked at.
+      onFirst();
+      return withTimeout(timeoutsMs.commit, readBytes(sql, owner));
+    });
   }
 
   async commit(batch: Batch): Promise<boolean> {

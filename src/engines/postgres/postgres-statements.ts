@@ -175,6 +175,14 @@ export async function readNames(sql: Sql, owner: string, question: Question): Pr
   return { ...moment, names };
 }
 
+/** Sums the bytes of an owner's items, with a comma for each. */
+export async function readBytes(sql: Sql, owner: string): Promise<number> {
+  const [sum] = await sql<{ bytes: number | null }[]>`
+    select sum(octet_length(json) + 1) as bytes from todoitems.item
+    where list in (select key from todoitems.list where owner = ${owner} and has_items)`;
+  return sum?.bytes ?? 0;
+}
+
 function clocksOf({ points }: Question): string {
   return points.map(({ clock }) => clock).join(",");
 }

@@ -38,6 +38,11 @@ export function prepareStatements(database: Database) {
     selectListOf: database.query<ListColumns, [number]>(`SELECT ${listColumns} FROM list WHERE key = ?`),
     selectLastKey: database.query<{ key: number }, []>("SELECT max(key) AS key FROM list"),
     selectNames: database.query<{ name: string }, [string]>("SELECT name FROM list WHERE owner = ? AND has_items"),
+    // The cross join makes SQLite look up the lists first, and then their rows.
+    selectBytes: database.query<{ bytes: number | null }, [string]>(
+      `SELECT sum(octet_length(json) + 1) AS bytes FROM list CROSS JOIN change
+        ON place > (key << 32) AND place <= (key << 32 | 0xffffffff) WHERE owner = ? AND has_items`,
+    ),
     selectLists: database.query<ListColumns, []>(`SELECT ${listColumns} FROM list ORDER BY key`),
     putList: database.query<never, [number, string, string, number, Version, number]>(
       `INSERT INTO list VALUES (?, ?, ?, ?, ?, ?)

@@ -89,6 +89,10 @@ export class SqliteEngine implements Engine {
     return this.#ask("names", owner);
   }
 
+  bytesOf(owner: string): Promise<number> {
+    return this.#ask("bytesOf", owner);
+  }
+
   lists(): Promise<StoredLists> {
     return this.#ask("lists");
   }

@@ -48,6 +48,7 @@ const requests: ThreadRequests = {
   // This also works if somebody else has touched the files, because the items are then saved. Every row is verified.
   load: (list, after, rowsInPage) => store().rows.load(list, after, rowsInPage),
   names: (owner) => store().rows.names(owner),
+  bytesOf: (owner) => store().rows.bytesOf(owner),
   lists: () => store().lists(),
   checkReady: () => store().checkReady(),
   close: () => store().close(),

@@ -114,6 +114,10 @@ export class StoredRows {
     return { listsMark, names: this.#statements.selectNames.all(owner).map(({ name }) => name) };
   }
 
+  bytesOf(owner: string): number {
+    return this.#statements.selectBytes.get(owner)?.bytes ?? 0;
+  }
+
   /** Every list that the store has, in the order of their keys. */
   lists(): ListRow[] {
     return this.#statements.selectLists.all().map((row) => this.#verified(row));

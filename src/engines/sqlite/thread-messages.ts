@@ -33,6 +33,7 @@ export interface ThreadRequests {
   /** Reads the rows after a position. */
   load(list: ListKey, after: Version, rowsInPage: number): ListPage;
   names(owner: string): ListNames;
+  bytesOf(owner: string): number;
   lists(): StoredLists;
   checkReady(): void;
   /** Returns false if SQLite still has the file open. Then the thread must not be terminated. */
