@@ -1,6 +1,6 @@
 // `todoitems user`: adds, removes and lists the users of a users file.
 
-import { checkEditable, editUser, listUsers } from "../credentials/users-file.ts";
+import { checkEditable, editUser, listUsers, nameBytesMax } from "../credentials/users-file.ts";
 import { asTyped, asWord } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
@@ -29,6 +29,8 @@ export const command = defineCommand(
       throw new UsageError(
         "A name must not be empty, must not contain a colon or control characters, and must not begin with #.",
       );
+    if (action === "add" && Buffer.byteLength(name ?? "") > nameBytesMax)
+      throw new UsageError(`A name must not have more than ${nameBytesMax.toLocaleString("en")} bytes.`);
     if (action === "add") await add(path, name ?? "");
     else if (action === "remove") await remove(path, name ?? "");
     else await list(path);

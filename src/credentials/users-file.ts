@@ -29,7 +29,7 @@ const argon2id =
   /^\$argon2id\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,3}),p=([0-9]{1,3})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{22,})$/;
 
 /** PostgreSQL refuses the lists of a user whose name is much longer, together with whatever else is in their batch. */
-const nameBytesMax = 1_000;
+export const nameBytesMax = 1_000;
 
 /**
  * True for a bcrypt or argon2id hash that is whole, and whose parameters make it neither too cheap nor too expensive to

@@ -2,7 +2,7 @@
 // its files. A check only reads, so it can run beside a service.
 
 import type { Database } from "bun:sqlite";
-import { partsOf, rootList } from "../../collection/list-key.ts";
+import { describedList, rootList } from "../../collection/list-key.ts";
 import type { PostgresAddress } from "../../engines/postgres/postgres-address.ts";
 import { openPostgresSnapshot } from "../../engines/postgres/postgres-snapshot.ts";
 import { rowFault } from "../../engines/row-rules.ts";
@@ -94,7 +94,7 @@ class RowCheck {
     const id = `${row.list}\n${row.id}`;
     const isTwice = row.json !== null && this.#ids.has(id);
     const fault = damage ?? (isTwice ? "it is in the list twice" : rowFault(row));
-    const where = row.list === rootList ? "" : `list ${JSON.stringify(partsOf(row.list).name)}, `;
+    const where = row.list === rootList ? "" : `list ${describedList(row.list)}, `;
     if (fault !== undefined) this.findings.push(`${where}version ${row.version}, item ${row.id}: ${fault}`);
     if (row.json !== null) this.#ids.add(id);
   }

@@ -5,7 +5,7 @@
 import type { Database } from "bun:sqlite";
 import type { ListNames, ListPage, Plan, StoreState, Version } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
-import { type ListKey, listKey, partsOf } from "../../collection/list-key.ts";
+import { describedList, type ListKey, listKey, partsOf, rootList } from "../../collection/list-key.ts";
 import type { ListedChange } from "../snapshot.ts";
 import {
   type ChangeRow,
@@ -132,7 +132,8 @@ export class StoredRows {
 
   #verified({ key, owner, name, hasItems, prunedThrough, checksum }: ListColumns): ListRow {
     const row = { key, list: listKey(name, owner), hasItems: hasItems === 1, prunedThrough };
-    if (checksum !== listChecksum(row)) throw damaged(this.#path, `the row of the list "${name}" has changed`);
+    if (checksum !== listChecksum(row))
+      throw damaged(this.#path, `the row of the list ${describedList(row.list)} has changed`);
     return row;
   }
 
@@ -194,8 +195,7 @@ export class StoredRows {
 
   #verify(row: ChangeColumns, list: ListKey): void {
     if (row.checksum === rowChecksum(row)) return;
-    const { name } = partsOf(list);
-    const place = name === "" ? "the root list" : `the list "${name}"`;
+    const place = list === rootList ? "the root list" : `the list ${describedList(list)}`;
     throw damaged(
       this.#path,
       `the checksum of the row of version ${row.version} in ${place} does not match its content`,

@@ -192,14 +192,17 @@ describe("check", () => {
         exitCode: 0,
         stdout: expect.stringContaining(": 1 item\n"),
       });
+      await store.run("INSERT INTO todoitems.list (key, owner, name, has_items) VALUES (7, 'ann', 'work', true)");
       await store.run(
         `INSERT INTO todoitems.item (list, position, version, number, id, json)
-          VALUES (0, 9, 9, 9, '${ids.two}', '{"ID":1}'), (0, 10, 10, 10, '${ids.one}', '${item(ids.one)}')`,
+          VALUES (0, 9, 9, 9, '${ids.two}', '{"ID":1}'), (0, 10, 10, 10, '${ids.one}', '${item(ids.one)}'),
+            (7, 11, 11, 11, '${ids.two}', '{"ID":1}')`,
       );
       const { exitCode, stdout } = await run("check", "--store", store.url);
       for (const finding of [
         "it is in the list twice",
         `version 9, item ${ids.two}`,
+        `list "work" of ann, version 11, item ${ids.two}`,
         "not the 1 that its last commit noted",
       ])
         expect(stdout).toContain(finding);
