@@ -79,7 +79,7 @@ export class Access {
       ways.push("a token of the identity provider, sent as a Bearer token");
       challenges.push(`Bearer realm="todoitems"${tokenCame ? ', error="invalid_token"' : ""}`);
     }
-    const detail = `This needs ${ways.join(", or ")}. None were sent, or they are wrong.`;
+    const detail = `This needs ${ways.join(", or ")}. The request has none, or a wrong one.`;
     throw new Problem("CredentialsRequired", detail, { headers: { "WWW-Authenticate": challenges.join(", ") } });
   }
 

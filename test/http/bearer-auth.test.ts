@@ -85,7 +85,7 @@ describe("a token is refused, and only the log says why, if", () => {
     expect(response.headers.get("www-authenticate")).toBe('Bearer realm="todoitems", error="invalid_token"');
     const { detail } = await expectProblem(response, 401, "CredentialsRequired");
     expect(detail).toBe(
-      "This needs a token of the identity provider, sent as a Bearer token. None were sent, or they are wrong.",
+      "This needs a token of the identity provider, sent as a Bearer token. The request has none, or a wrong one.",
     );
   };
 
