@@ -19,6 +19,7 @@ import { SqliteEngine } from "../../engines/sqlite/sqlite-engine.ts";
 import { SqliteStoreError } from "../../engines/sqlite/sqlite-errors.ts";
 import { judgeFiles } from "../../engines/sqlite/store-record.ts";
 import { syncFolder } from "../../files/synced-file.ts";
+import { isSystemError } from "../../files/system-reason.ts";
 import { timeStamp } from "../../files/time-stamp.ts";
 import { CommandError } from "../command-line/errors.ts";
 import { remark } from "../command-line/output.ts";
@@ -105,11 +106,19 @@ function keep(file: string, kept: string): void {
   }
 }
 
-/** Gives `to` the owner and the permissions of `from`. So the service can use a store that an administrator restores. */
+/**
+ * Gives `to` the owner and the permissions of `from`. So the service can use a store that an administrator restores.
+ * Throws if only root may do so: the service might not be able to read a file of somebody else.
+ */
 function copyRights(from: string, to: string): void {
   const old = statSync(from, { throwIfNoEntry: false });
   if (!old) return;
   const { uid, gid } = statSync(to);
-  if (old.uid !== uid || old.gid !== gid) chownSync(to, old.uid, old.gid);
+  try {
+    if (old.uid !== uid || old.gid !== gid) chownSync(to, old.uid, old.gid);
+  } catch (error) {
+    const message = `${from} belongs to another user or group. Only its owner or root can replace it: run this as one of them.`;
+    throw isSystemError(error) && error.code === "EPERM" ? new CommandError(message, { cause: error }) : error;
+  }
   chmodSync(to, old.mode & 0o777);
 }

@@ -21,6 +21,7 @@ import { openSqliteSnapshot } from "../../../src/engines/sqlite/sqlite-snapshot.
 import { batchOf } from "../../engines/batch-of.ts";
 import { temporaryFolder } from "../../engines/engine-kinds.ts";
 import { eventually } from "../../eventually.ts";
+import { asOrdinaryUser } from "../../ordinary-user.ts";
 import { programCommand, programEnvironment, runProgram } from "../../program.ts";
 import { runHere } from "../command-line.ts";
 import { writeDamageable } from "./damaged-store.ts";
@@ -212,6 +213,21 @@ test.skipIf(process.platform === "win32")(
       exitCode: 0,
     });
     expect(modeOf("restored.db")).toBe(0o640);
+  },
+);
+
+test.skipIf(process.geteuid?.() !== 0)(
+  "a store of another user is not replaced, because its service could not use the new one, and the error says who can",
+  async () => {
+    await write("store.db", 1);
+    await write("backup.db", 2);
+    const before = readdirSync(folder.path);
+    for (const name of ["", ...before]) chmodSync(path(name), 0o777);
+    const restored = await asOrdinaryUser(() => run("restore", "backup.db", "--store", "sqlite:store.db", "--force"));
+    expect(restored.exitCode).toBe(1);
+    expect(restored.stderr).toContain("Only its owner or root can replace it");
+    expect(await countOf("store.db")).toBe(1);
+    expect(readdirSync(folder.path)).toEqual(before);
   },
 );
 
