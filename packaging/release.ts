@@ -41,6 +41,7 @@ const steps: readonly Step[] = [
   {
     name: "container",
     run() {
+      if (!Bun.which(imageTool)) throw new Error("this needs buildah or podman, and finds neither");
       run("packaging/container/build.sh");
       const archive = join(folder, `todoitems-${version}-container-${process.arch}.tar`);
       run(imageTool, "push", `todoitems:${version}`, `docker-archive:${archive}:todoitems:${version}`);

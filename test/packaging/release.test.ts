@@ -60,3 +60,9 @@ for (const tool of ["podman", "buildah"])
     const pushed = `${tool} push todoitems:${version} docker-archive:${archive}:todoitems:${version}`;
     expect(release("container")).toEqual({ exitCode: 0, output: `\n== container\n${pushed}\n` });
   });
+
+test("without buildah and podman there is no image: the step names both and exits with 1", () => {
+  place("packaging/container/build.sh", "#!/bin/sh\n");
+  const output = "\n== container\nerror: container: this needs buildah or podman, and finds neither\n";
+  expect(release("container")).toEqual({ exitCode: 1, output });
+});
