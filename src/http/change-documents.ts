@@ -3,6 +3,7 @@
 // changes share one document.
 
 import type { Bookmark, Change } from "../collection/engine.ts";
+import type { Limits } from "../collection/limits.ts";
 import type { Replica } from "../collection/replica.ts";
 import type { TodoCollection } from "../collection/todo-collection.ts";
 import type { FieldNames } from "../items/field-names.ts";
@@ -30,19 +31,33 @@ interface SentDocuments {
   delta: { readonly key: string; readonly answer: Answer | undefined } | undefined;
 }
 
+export interface ChangeDocumentsOptions {
+  readonly fieldNames: FieldNames;
+  readonly limits: Limits;
+  readonly lists: ListMode;
+}
+
 export class ChangeDocuments {
   readonly #fieldNames: FieldNames;
   readonly #caching: ReturnType<typeof itemCaching>;
   /** They are forgotten together with the list's items. */
   readonly #sent = new WeakMap<Replica, SentDocuments>();
+  readonly #portionCharacters: number;
+  /** Set after a long document was made, until the next turn of the event loop. */
+  #pause: Promise<void> | undefined;
 
-  constructor(fieldNames: FieldNames, lists: ListMode) {
+  constructor({ fieldNames, lists, limits }: ChangeDocumentsOptions) {
     this.#fieldNames = fieldNames;
     this.#caching = itemCaching(lists);
+    this.#portionCharacters = limits.portionCharacters;
   }
 
   async answer(request: HttpRequest, list: TodoCollection, since: Bookmark | undefined): Promise<Answer> {
-    await list.refresh();
+    // One long document is made in each turn, so that others are answered between those of many readers.
+    do {
+      await this.#pause;
+      await list.refresh();
+    } while (this.#pause);
     const headers = this.#headers(list);
     checkState(request.headers, headers.ETag);
     if (ifNoneMatchHits(request.headers, headers.ETag)) return new Answer(304, headers);
@@ -74,9 +89,19 @@ export class ChangeDocuments {
     if (sent.delta?.key !== key) {
       const changes = list.changesSince(since);
       const document = changes && this.#document(list, false, changes, deltaCharactersMax);
+      if (document === undefined || document.length > this.#portionCharacters) this.#pauseUntilNextTurn();
       sent.delta = { key, answer: document === undefined ? undefined : standing(document, headers) };
     }
     return sent.delta.answer;
+  }
+
+  #pauseUntilNextTurn(): void {
+    this.#pause = new Promise((resolve) =>
+      setImmediate(() => {
+        this.#pause = undefined;
+        resolve();
+      }),
+    );
   }
 
   /** Undefined if the document would have more than `max` characters. */

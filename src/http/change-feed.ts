@@ -3,31 +3,25 @@
 // them share. list-feed.ts feeds the readers of one list.
 
 import { type Bookmark, StoreError } from "../collection/engine.ts";
-import type { Limits } from "../collection/limits.ts";
 import type { ListKey } from "../collection/list-key.ts";
 import type { TodoStore } from "../collection/todo-store.ts";
-import type { FieldNames } from "../items/field-names.ts";
 import { parseToken } from "../items/token.ts";
 import { Answer, type HttpRequest, type StreamSink, type StreamSource } from "../wire/message.ts";
 import { SharedLimit } from "../wire/shared-limit.ts";
 import type { Access } from "./access.ts";
-import { ChangeDocuments } from "./change-documents.ts";
+import { ChangeDocuments, type ChangeDocumentsOptions } from "./change-documents.ts";
 import { type Cors, isOwnPage } from "./cors.ts";
 import { itemCaching, nosniff } from "./headers.ts";
 import { ListFeed, type Reader, unknownState } from "./list-feed.ts";
 import { Problem, tooManyRequests } from "./problem.ts";
-import type { ListMode } from "./routes.ts";
 import { hasEnded } from "./signed-in.ts";
 
-export interface ChangeFeedOptions {
-  readonly fieldNames: FieldNames;
+export interface ChangeFeedOptions extends ChangeDocumentsOptions {
   /**
    * The time between two heartbeats of a silent feed. It must be much shorter than the time after which idle
    * connections are closed.
    */
   readonly heartbeatMs: number;
-  readonly limits: Limits;
-  readonly lists: ListMode;
   /** Knows which client a request comes from, and whether its user may still sign in. */
   readonly access: Access;
   readonly cors: Cors;
@@ -65,7 +59,7 @@ export class ChangeFeed {
   constructor(store: TodoStore, options: ChangeFeedOptions) {
     this.#store = store;
     this.#options = options;
-    this.#documents = new ChangeDocuments(options.fieldNames, options.lists);
+    this.#documents = new ChangeDocuments(options);
   }
 
   get readerCount(): number {

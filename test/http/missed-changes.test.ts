@@ -108,3 +108,26 @@ test("readers that ask for the same changes share one document, and the verdict 
   await update(0, '"Name":"new"');
   expect(await looksFor(3, false)).toBe(1);
 });
+
+test("the long documents of readers that have missed different changes are made one in a turn, so that others are answered in between", async () => {
+  const notes = "long ".repeat(realLimits.portionCharacters / 5);
+  for (let index = 0; index < 4; index++) await service.create(`{"ID":"${id(index)}","Notes":"${notes}"}`);
+  let turn = 0;
+  const count = () => {
+    turn++;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  const made: number[] = [];
+  const changesSince = service.collection.changesSince.bind(service.collection);
+  spyOn(service.collection, "changesSince").mockImplementation((since) => {
+    made.push(turn);
+    return changesSince(since);
+  });
+  const ask = (version: number) =>
+    service.fetch("GET", pathSince(version), { headers: { Accept: "application/json" } });
+  const documents = await Promise.all([1, 2, 3].map(async (version) => (await ask(version)).json()));
+  clearImmediate(immediate);
+  expect(documents).toMatchObject([3, 2, 1].map((length) => ({ whole: false, changes: Array(length).fill({}) })));
+  expect(new Set(made).size).toBe(3);
+});
