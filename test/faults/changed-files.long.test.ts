@@ -309,6 +309,23 @@ describe("one process owns a store", () => {
     await service.start();
     expect(await service.served()).toEqual(service.answered);
   });
+
+  test("by a hard link it is refused although it was closed under the name of the link", async () => {
+    await service.start();
+    await service.create(3);
+    await service.stop();
+    const other = new StoredService(service.file("other-name.db"));
+    linkSync(service.path, other.path);
+    await other.start();
+    const { exitCode, stderr } = await service.run("serve", "--port", "0", "--store", "sqlite:store.db");
+    expect({ exitCode, stderr: stderr.replace(/\s+/g, " ") }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining("another program holds the file"),
+    });
+    await other.stop();
+    await service.start();
+    expect(await service.served()).toEqual(service.answered);
+  });
 });
 
 const asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];

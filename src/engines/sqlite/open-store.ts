@@ -110,6 +110,8 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
   // If there is a log, the file may have been left by a checkpoint that was not complete.
   const marks = hasLog && old ? old.marks : [header ?? readMark(database)];
+  // A service that has the file open under another name, which has a log of its own, keeps it in WAL mode.
+  if (!hasLog && header?.isWal) database.run("PRAGMA journal_mode = DELETE");
   if (!hasLog) writeRecord(file, { marks, isInUse: false });
   useLog(database, file);
   commitFirst(database, file, isReplaced);

@@ -8,7 +8,7 @@
 //
 // | the file                 | its log            | the record         |                                             |
 // |--------------------------|--------------------|--------------------|---------------------------------------------|
-// | not in WAL mode, or none | none               |                    | closed, copied or new: open it              |
+// | not in WAL mode, or none | none, or empty     |                    | closed, copied or new: open it              |
 // | not in WAL mode, or none | there              |                    | the log is another store's: refuse          |
 // | in WAL mode              |                    | none               | a copy, or another name of a store: refuse  |
 // | in WAL mode              | none, or empty     | in use             | the log is lost: refuse                     |
@@ -119,7 +119,7 @@ export function judgeFiles(path: string): StoreHeader | undefined {
 function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreError | undefined {
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
   if (!header?.isWal) {
-    if (logBytes === undefined) return undefined;
+    if (!logBytes) return undefined;
     return header
       ? inDoubt(path, `the log beside it, ${path}-wal, belongs to another store, because this one was closed`)
       : inDoubt(path, `the store is gone or empty, and only its log ${path}-wal is there`);

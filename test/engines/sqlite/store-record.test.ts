@@ -220,9 +220,11 @@ describe("a store that was closed", () => {
     expect(epochs[2]).not.toBe(String(epochs[0]));
   });
 
-  test("is refused with any log beside it, even with an empty one", async () => {
+  test("is refused with any log beside it, but an empty one has nothing that SQLite could replay", async () => {
     await makeClosed(path);
     writeFileSync(`${path}-wal`, "");
+    expect(await itemCount()).toBe(3);
+    writeFileSync(`${path}-wal`, "?");
     await expectRefused("belongs to another store, because this one was closed");
   });
 });
