@@ -10,7 +10,15 @@ import { openForReading } from "./read-only-connection.ts";
 import { createTables } from "./schema.ts";
 import { cannotLock, SqliteStoreError } from "./sqlite-errors.ts";
 import { type OnWait, takeLock } from "./store-lock.ts";
-import { judgeFiles, readHeader, readMark, readRecord, type StoreRecord, writeRecord } from "./store-record.ts";
+import {
+  hasStamp,
+  judgeFiles,
+  readHeader,
+  readMark,
+  readRecord,
+  type StoreRecord,
+  writeRecord,
+} from "./store-record.ts";
 import { StoredRows } from "./stored-rows.ts";
 import type { FoundLists } from "./thread-messages.ts";
 
@@ -105,8 +113,7 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   opened.push(database);
   makeDurable(database);
   if (!header) database.transaction(() => createTables(database)).immediate();
-  const isReplaced =
-    header !== undefined && old !== undefined && !old.marks.some(({ stamp }) => stamp === header.stamp);
+  const isReplaced = header !== undefined && old !== undefined && !hasStamp(old, header);
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
   // If there is a log, the file may have been left by a checkpoint that was not complete.
   const marks = hasLog && old ? old.marks : [header ?? readMark(database)];

@@ -12,6 +12,7 @@
 // | not in WAL mode, or none | there              |                    | the log is another store's: refuse          |
 // | in WAL mode              |                    | none               | a copy, or another name of a store: refuse  |
 // | in WAL mode              | none, or empty     | in use             | the log is lost: refuse                     |
+// | in WAL mode              | none, or empty     | other stamps       | a copy, without its log: refuse             |
 // | in WAL mode              | none, or empty     | not in use         | killed while it started or stopped: open it |
 // | in WAL mode              | there              | the file's mark    | killed: open it                             |
 // | in WAL mode              | there              | others             | the log is another store's: refuse          |
@@ -63,6 +64,11 @@ function markOf(text: string): HeaderMark {
 /** True if the record allows the file to have this mark. */
 export function allows({ marks }: StoreRecord, { stamp, cookie }: HeaderMark): boolean {
   return marks.some((mark) => mark.stamp === stamp && mark.cookie === cookie);
+}
+
+/** True if the record allows the file to have this stamp. */
+export function hasStamp({ marks }: StoreRecord, { stamp }: HeaderMark): boolean {
+  return marks.some((mark) => mark.stamp === stamp);
 }
 
 /** The mark that the file of an open store has once the whole log is copied. */
@@ -126,10 +132,11 @@ function findDoubt(path: string, header: StoreHeader | undefined): SqliteStoreEr
   }
   if (!header.isOurs) return anotherProgram(path);
   const record = readRecord(path);
-  if (!record) {
+  // Without a log, another program may have changed the cookie in the file: with VACUUM, for example.
+  if (!record || (!logBytes && !hasStamp(record, header))) {
     return inDoubt(
       path,
-      `it was never closed, and has no record that can be read: this is another name of a store in use, or a copy of one, or ${path}-record was removed or damaged`,
+      `it was never closed, and has no record that can be read and fits: this is another name of a store in use, or a copy of one, or ${path}-record was removed or damaged`,
     );
   }
   if (!logBytes) {

@@ -220,6 +220,16 @@ describe("a store that was closed", () => {
     expect(epochs[2]).not.toBe(String(epochs[0]));
   });
 
+  test("is not replaced by a copy of a store in use, which lacks what is in the log of that store", async () => {
+    const live = join(folder.path, "live.db");
+    await makeClosed(path);
+    const engine = await SqliteEngine.open(live);
+    await addItems(engine, 1);
+    copyFileSync(live, path);
+    await engine.close();
+    await expectRefused("it was never closed");
+  });
+
   test("is refused with any log beside it, but an empty one has nothing that SQLite could replay", async () => {
     await makeClosed(path);
     writeFileSync(`${path}-wal`, "");
