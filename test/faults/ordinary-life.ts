@@ -22,7 +22,7 @@ const harmless = /reads an old state of the store|The list is longer than/;
 export const ordinaryLifePart: Part = {
   name: "ordinary life",
   promise: "A service that nothing happens to answers every request as documented, and goes on.",
-  weight: 2,
+  weight: 4,
   secondsMin: 60,
   shortSeconds: 5,
   async run(turn) {
