@@ -1,4 +1,4 @@
-// The text of a new item. It has the field names that the other items have, so that the app that reads them finds it.
+// The text of a new item. It has the field names of the other items, in their order, because an app expects these.
 
 import type { FieldNames } from "../items/field-names.ts";
 import { scanObject } from "../items/json-text.ts";
@@ -25,6 +25,7 @@ export function newItem({ name, done }: NewEntry, like: string | undefined, styl
   const [itsName, itsNotes] = known;
   // An app that calls its name field `title`, say, may not expect a field called `notes`.
   const hasNotes = itsNotes || !itsName || object.name(itsName) === missing.name;
-  const members = known.flatMap((member) => (member ? `${object.nameLiteral(member)}:${object.value(member)}` : []));
+  const kept = object.members.filter((member) => known.includes(member));
+  const members = kept.map((member) => `${object.nameLiteral(member)}:${object.value(member)}`);
   return withKnownFields(`{${members.join()}}`, { name, ...(hasNotes && { notes: "" }), done }, missing);
 }

@@ -94,7 +94,7 @@ test("several pasted lines are several items, without the marks of lists", () =>
   expect(names).toEqual(["Milk", "Bread", "Eggs", "Tea done", "Rice done", "-5 degrees", "1. August"]);
 });
 
-test("a new item has the field names and the kind of done mark that the other items have", () => {
+test("a new item has the field names, their order and the kind of done mark that the other items have", () => {
   const entry = { name: 'Buy "milk"', done: false };
   expect(newItem(entry, undefined, "as-sent")).toBe('{"Name":"Buy \\"milk\\"","Notes":"","Done":false}');
   expect(newItem(entry, undefined, "camel")).toBe('{"name":"Buy \\"milk\\"","notes":"","done":false}');
@@ -102,6 +102,9 @@ test("a new item has the field names and the kind of done mark that the other it
     '{"title":"x","completed":1}',
   );
   expect(newItem(entry, '{"ID":"1","Name":"a"}', "as-sent")).toContain('"Notes":"","Done":false');
+  expect(newItem({ name: "x", done: false }, '{"done":true,"zip":1,"description":"a","text":"b"}', "as-sent")).toBe(
+    '{"done":false,"description":"","text":"x"}',
+  );
 });
 
 test("only the fields in which two versions differ are shown, with the version before", () => {
