@@ -28,7 +28,7 @@ export interface FormField {
 export interface FieldEdit {
   /** Undefined if the user has removed the field. */
   readonly typed: string | undefined;
-  /** What a field is that the item lacks. */
+  /** What the field is. The user may have removed it, and added it again as something else. */
   readonly kind: FieldKind;
 }
 
@@ -44,7 +44,8 @@ export function formFields(item: string, edits: FormEdits = new Map()): FormFiel
   const known = (["name", "notes", "done"] as const).map((field) => knownField(object, field));
   const shown = new Set(known.map(({ name }) => name));
   const others = [...object.toMap()].filter(([name]) => !shown.has(name) && !isIdName(name));
-  const fields = [...known, ...others.map(([name, json]) => formField(name, json, kindOf(name, json)))];
+  const kind = (name: string, json: string) => edits.get(name)?.kind ?? kindOf(name, json);
+  const fields = [...known, ...others.map(([name, json]) => formField(name, json, kind(name, json)))];
   const added = [...edits].filter(([name]) => !fields.some((field) => field.name === name));
   const all = [...fields, ...added.map(([name, { kind }]) => formField(name, undefined, kind))];
   return all.filter(({ name }) => !edits.has(name) || edits.get(name)?.typed !== undefined);

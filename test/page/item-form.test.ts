@@ -6,10 +6,18 @@ import { type FieldEdit, formFields, nameProblem, withFormEdits } from "../../sr
 const item =
   '{"ID":"1","Price":850,"Serial":12345678901234567890,"Rate":1.50,"Name":"Milk","Urgent":true,"Due":"2027-03-01T00:00:00Z","Place":{"lat":1.0},"Seen":null,"Done":0}';
 
-const typed = (edits: Record<string, string>) =>
-  new Map(Object.entries(edits).map(([name, text]): [string, FieldEdit] => [name, { typed: text, kind: "text" }]));
+/** What the user types into the fields of an item. */
+const typed = (edits: Record<string, string>, json = item) => {
+  const kinds = new Map(formFields(json).map(({ name, kind }) => [name, kind]));
+  return new Map(
+    Object.entries(edits).map(([name, text]): [string, FieldEdit] => [
+      name,
+      { typed: text, kind: kinds.get(name) ?? "text" },
+    ]),
+  );
+};
 
-const save = (edits: Record<string, string>, json = item) => withFormEdits(json, typed(edits));
+const save = (edits: Record<string, string>, json = item) => withFormEdits(json, typed(edits, json));
 
 test("each field has an input by its type, the name and the done mark first, and no field is left out but the ID", () => {
   expect(formFields(item).map(({ name, kind, value }) => [name, kind, value])).toEqual([
@@ -102,6 +110,12 @@ test("a field can be removed, and the others keep their order and every digit", 
   const edits = new Map<string, FieldEdit>([["Serial", { typed: undefined, kind: "number" }]]);
   expect(withFormEdits(item, edits)).toEqual({ json: item.replace('"Serial":12345678901234567890,', "") });
   expect(withFormEdits('{"Name":"Milk"}', edits)).toEqual({ json: '{"Name":"Milk"}' });
+});
+
+test("a field that the user has removed can be added again as something else, in its place", () => {
+  const again = new Map<string, FieldEdit>([["Price", { typed: "cheap", kind: "text" }]]);
+  expect(formFields(item, again)[3]).toEqual(expect.objectContaining({ name: "Price", kind: "text" }));
+  expect(withFormEdits(item, again)).toEqual({ json: item.replace('"Price":850', '"Price":"cheap"') });
 });
 
 test("a field that is added needs a name that the item does not have, in any letter case", () => {

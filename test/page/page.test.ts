@@ -244,6 +244,14 @@ test("in the editor a field can be added, with a date picker for a date, and rem
   })()`);
   await page.click('[aria-label="Remove Shop"]');
   await page.until("!document.querySelector('[data-field=Shop]')");
+  expect(await page.focused()).toBe("add-field");
+  for (const _ of ["first", "again"]) {
+    await page.fill('[data-control="field-name"]', "Colour");
+    await page.view.press("Enter");
+    await page.until("document.activeElement.dataset.field === 'Colour'");
+    await page.click('[aria-label="Remove Colour"]');
+    await page.until("!document.querySelector('[data-field=Colour]')");
+  }
   await page.view.press("Escape");
   await page.clickButton("Continue");
   await page.until("document.querySelector('[data-field=Due]').value === '2027-03-01'");

@@ -26,11 +26,11 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
   const fields = formFields(seen, edits);
   const result = withFormEdits(seen, edits);
   const hasChanges = !("json" in result) || result.json !== seen;
-  const [added, setAdded] = useState<string>();
+  const [added, setAdded] = useState<{ readonly name: string }>();
   const focus = (name: string) =>
     form.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(name)}"]`)?.focus();
   useLayoutEffect(() => {
-    if (added !== undefined) focus(added);
+    if (added) focus(added.name);
   }, [added]);
   const edit = (name: string, made: FieldEdit) => {
     setEdits(new Map([...edits, [name, made]]));
@@ -88,7 +88,10 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
               field={field}
               value={edits.get(field.name)?.typed ?? field.value}
               onInput={(typed) => edit(field.name, { typed, kind: field.kind })}
-              onRemove={() => edit(field.name, { typed: undefined, kind: field.kind })}
+              onRemove={() => {
+                edit(field.name, { typed: undefined, kind: field.kind });
+                form.current?.querySelector("summary")?.focus({ preventScroll: true });
+              }}
               problem={mistake?.name === field.name ? mistake.problem : undefined}
               hint={
                 edits.has(field.name) && field.json !== before.get(field.name)
@@ -102,7 +105,7 @@ export function ItemEditor({ opened }: { opened: OpenedEditor }) {
               fields={fields}
               onAdd={(name, kind) => {
                 edit(name, { typed: "", kind });
-                setAdded(name);
+                setAdded({ name });
               }}
             />
           )}
