@@ -277,6 +277,13 @@ test("on a small phone, the editor opens without a keyboard, shows a long name i
   await page.until(
     `${name}.top >= 0 && ${name}.bottom <= document.querySelector("dialog .buttons").getBoundingClientRect().top`,
   );
+  // The kinds of fields can be read.
+  const [shown, needed] = await page.evaluate<number[]>(`[false, true].map((isFree) => {
+    const select = document.querySelector('[data-control="field-kind"]');
+    if (isFree) select.style.flex = "none";
+    return select.offsetWidth;
+  })`);
+  expect(shown).toBe(needed ?? 0);
 });
 
 test("what was typed into the sign-in form stays when the connection is tried again", async () => {
