@@ -46,8 +46,8 @@ export class DeviceStorage implements OfflineStorage {
     return (await indexedDB.databases()).some(({ name }) => name === this.#name);
   }
 
-  /** The lists of which unsent edits are kept here, by the addresses of their items. */
-  async listsWithEdits(): Promise<string[]> {
+  /** The lists of which the items, or unsent edits, are kept here, by the addresses of their pages. */
+  async lists(kept: "copy" | "outbox"): Promise<string[]> {
     if (!(await this.exists())) return [];
     const database = await done(indexedDB.open(this.#name));
     const stores = [...database.objectStoreNames];
@@ -55,8 +55,10 @@ export class DeviceStorage implements OfflineStorage {
       stores.map((name) => done(database.transaction(name).objectStore(name).getAllKeys())),
     );
     database.close();
-    const outboxes = keys.flat().map(String).filter(isOutbox);
-    return outboxes.map((key) => decodeURIComponent(key.split("/")[1] ?? ""));
+    const found = keys.flat().map((key) => String(key).split("/"));
+    return found
+      .filter((parts) => parts.at(-1) === kept)
+      .map(([, items = ""]) => new URL("../../", decodeURIComponent(items)).href);
   }
 
   /** Deletes everything. What other tabs still want to write here is refused, because they lose their connection. */

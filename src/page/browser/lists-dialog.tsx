@@ -14,7 +14,10 @@ export function ListsDialog() {
   const [isAway, setIsAway] = useState(false);
   const [typed, setTyped] = useState("");
   useEffect(() => {
-    session.listNames().then(setNames, () => setIsAway(true));
+    session.listNames().then(setNames, async () => {
+      setIsAway(true);
+      setNames(await session.keptNames());
+    });
   }, []);
   const all = ["", ...(names ?? []).filter((name) => name !== "")];
   const found = all.filter((name) => listTitle(name).toLowerCase().includes(typed.toLowerCase()));
@@ -54,7 +57,7 @@ export function ListsDialog() {
           with its first item.
         </p>
         <p class="hint" role="status">
-          {isAway && "The names cannot be loaded, because the service cannot be reached."}
+          {isAway && "The names of other lists cannot be loaded, because the service cannot be reached."}
         </p>
       </form>
       <ul class="links">

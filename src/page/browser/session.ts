@@ -53,11 +53,10 @@ export class Session {
   /** Opens all lists of which the device keeps edits, so that these are sent without a visit to each list. */
   async #sendAll(): Promise<void> {
     const shown = this.#shown;
-    const addresses = (await shown.storage?.listsWithEdits()) ?? [];
+    const pages = (await shown.storage?.lists("outbox")) ?? [];
     // Somebody else may have signed in meanwhile.
     if (shown === this.#shown)
-      for (const url of addresses)
-        void this.#openList(listAt(new URL("../../", url).href, this.settings.root)).list.ready;
+      for (const page of pages) void this.#openList(listAt(page, this.settings.root)).list.ready;
   }
 
   get username(): string | undefined {
@@ -84,6 +83,12 @@ export class Session {
     const response = await fetch(this.settings.root + listsPath, { headers, credentials: "omit" });
     if (!response.ok) throw new Error(`The service returned ${response.status}.`);
     return ((await response.json()) as { readonly name: string }[]).map(({ name }) => name);
+  }
+
+  /** The names of the lists that can be shown without the service. */
+  async keptNames(): Promise<string[]> {
+    const pages = (await this.#shown.storage?.lists("copy")) ?? [];
+    return pages.map((page) => listAt(page, this.settings.root).name);
   }
 
   goTo(name: string): void {
@@ -135,7 +140,7 @@ export class Session {
     await list.ready;
     if ([...this.#lists.values()].some((open) => open.list.getSnapshot().pending.length > 0)) return true;
     const isReadable = list.getSnapshot().status.storageError === undefined;
-    return isReadable && storage !== undefined && (await storage.listsWithEdits()).length > 0;
+    return isReadable && storage !== undefined && (await storage.lists("outbox")).length > 0;
   }
 
   /** Forgets everything that is kept for this user, in all lists, and signs out the other tabs, too. */
