@@ -121,6 +121,10 @@ test("a new version is there at the next load, and an answer of somebody else en
     await page.view.navigate(`${address}/lists/other/`);
     await page.until(isNew);
   }
+  // A service that hangs.
+  answer = () => new Promise<Response>(() => {});
+  await page.view.navigate(`${address}/lists/other/`);
+  await page.until(isNew);
   const foreign = [
     () => new Response("<p>Another project</p>", { headers: { "Content-Type": "text/html" } }),
     () => new Response("Not this name.", { status: 421 }),

@@ -1,5 +1,6 @@
-// The service worker: shows the page while the service is away. The network's answer is used whenever there is one, and
-// an answer that is not this service's ends the worker. The API, the reference and everything else pass it by.
+// The service worker: shows the page while the service is away or hangs. The network's answer is used whenever there is
+// one in time, and an answer that is not this service's ends the worker. The API, the reference and everything else pass
+// it by.
 // Why: docs/decisions/0088-the-page-keeps.md
 
 import { pageHeader } from "../page-settings.ts";
@@ -29,6 +30,9 @@ const cacheName = `todoitems ${scope}`;
 /** Where the pages are kept. Those of all lists are the same, except for the slash at the end of the address. */
 const pages = ["", "lists/a", "lists/a/"].map((path) => scope + path);
 
+/** How long the service may be silent, before the page is shown without it. */
+const silenceMsMax = 5_000;
+
 /** Where the page with this address is kept. Undefined for every other address. */
 function pageAt(url: string): string | undefined {
   const [address = ""] = url.split(/[?#]/);
@@ -51,7 +55,8 @@ worker.addEventListener("fetch", (event) => {
 });
 
 async function open(event: FetchEvent, page: string): Promise<Response> {
-  const response = await fetch(event.request).catch(() => undefined);
+  const silence = new Promise<undefined>((resolve) => setTimeout(resolve, silenceMsMax));
+  const response = await Promise.race([fetch(event.request), silence]).catch(() => undefined);
   const kept = await (await caches.open(cacheName)).match(page);
   // With these, the service or a proxy in front of it says that it cannot answer now.
   if (!response || response.status === 429 || response.status >= 500) return kept ?? response ?? Response.error();
