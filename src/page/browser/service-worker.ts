@@ -65,14 +65,9 @@ async function open(event: FetchEvent, page: string): Promise<Response> {
   return response;
 }
 
+/** The name of an asset changes whenever its content does. */
 async function load(request: Request): Promise<Response> {
-  try {
-    return await fetch(request);
-  } catch (error) {
-    const kept = await caches.match(request.url, { cacheName });
-    if (kept) return kept;
-    throw error;
-  }
+  return (await caches.match(request.url, { cacheName })) ?? fetch(request);
 }
 
 /** Keeps the pages and their assets, and nothing else. If something is missing, what was kept before stays. */
