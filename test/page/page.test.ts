@@ -193,6 +193,15 @@ test("the badge says what a check has found, right after the network is gone and
   await pages.untilStored(([item]) => item?.["Done"] === true);
 });
 
+test("if the service hangs, the page says so within the time in which somebody waits for an edit", async () => {
+  const page = await openWith(named(ids.one, "One"));
+  process.kill(pages.program.pid, "SIGSTOP");
+  await page.clickItem("One", "tick");
+  await page.untilText("1 edit waiting for the service");
+  process.kill(pages.program.pid, "SIGCONT");
+  await pages.untilStored(([item]) => item?.["Done"] === true);
+});
+
 test("an edit that the service refuses stays on the page with the reason, and can be corrected or discarded", async () => {
   await pages.start("--body-limit", "500");
   const page = await pages.openPage();

@@ -202,6 +202,8 @@ export class Session {
       form: this.settings.form,
       // The offline list tries again by itself, and meanwhile the page says that the service is away.
       retry: { limit: 0 },
+      // A person waits for each edit, and sooner wants to know that the service hangs.
+      timeoutMs: 10_000,
       credentials,
     });
   }
