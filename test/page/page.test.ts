@@ -254,10 +254,17 @@ test("in the editor a field can be added, with a date picker for a date, and rem
   await page.click('[aria-label="Remove Shop"]');
   await page.until("!document.querySelector('[data-field=Shop]')");
   expect(await page.focused()).toBe("add-field");
-  for (const _ of ["first", "again"]) {
+  for (const [index, inputMode] of ["text", "decimal"].entries()) {
     await page.fill('[data-control="field-name"]', "Colour");
+    await page.evaluate(`(() => {
+      const kinds = document.querySelector('[data-control="field-kind"]');
+      kinds.selectedIndex = ${index + 1};
+      kinds.dispatchEvent(new Event("change", { bubbles: true }));
+    })()`);
     await page.view.press("Enter");
-    await page.until("document.activeElement.dataset.field === 'Colour'");
+    await page.until(
+      `document.activeElement.dataset.field === 'Colour' && document.activeElement.inputMode === "${inputMode}"`,
+    );
     await page.click('[aria-label="Remove Colour"]');
     await page.until("!document.querySelector('[data-field=Colour]')");
   }
@@ -429,6 +436,8 @@ test("on a phone the header is one line, also for a user who is signed in", asyn
   for (const width of [320, 360, 375, 414]) {
     await page.show({ width, height: 740, isPhone: true });
     heights.push(await page.evaluate<number>("document.querySelector('header').offsetHeight"));
+    const title = "document.querySelector('h1 .one-line')";
+    expect(await page.evaluate<boolean>(`${title}.scrollWidth > ${title}.clientWidth`)).toBe(false);
     expect(await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   }
   expect(heights).toEqual([46, 46, 46, 46]);
