@@ -133,7 +133,7 @@ export class ItemActions {
    * Does this for many of them at once, because the list then keeps their edits with one write. Stops when one fails.
    * Returns those that succeeded. The message about the others says how many `did`, and offers to do the rest `again`.
    */
-  async #all<Of, Result>(
+  async #all<Of extends NewEntry | OfflineItem<string>, Result>(
     those: readonly Of[],
     did: string,
     action: (one: Of) => Promise<Result>,
@@ -151,7 +151,10 @@ export class ItemActions {
       (problem) => {
         const rest = those.filter((one) => !done.has(one));
         const [part, all] = [done.size, those.length].map((count) => count.toLocaleString("en"));
-        const text = all === "1" ? problem : `${did} ${part} of ${all}. ${problem}`;
+        const [first] = rest;
+        const isOne = first && those.length === 1;
+        const what = isOne ? `${quoted(nameOf(first))} is not ${did.toLowerCase()}` : `${did} ${part} of ${all}`;
+        const text = `${what}. ${problem}`;
         return { text, ...(again && { action: { label: "Try again", run: () => again(rest) }, isUnfinished: true }) };
       },
     );
@@ -184,6 +187,10 @@ export class ItemActions {
     this.#takeBack = run;
     return { label: "Undo", run };
   }
+}
+
+function nameOf(one: NewEntry | OfflineItem<string>): string {
+  return "name" in one ? one.name : viewOf(one).name;
 }
 
 function edited(json: string, edits: FormEdits): string {

@@ -183,7 +183,8 @@ test("a message says why an action is impossible", async () => {
   const { service, list, actions, untilShown, notice } = await open({ readOnly: true });
   await eventually(() => expect(list.getSnapshot().status.readOnly).toBe(true));
   expect(await actions.add([{ name: "One", done: false }])).toBeUndefined();
-  expect(notice()).toMatchObject({ kind: "problem", text: "The service is read-only: it stores no edits." });
+  const text = "“One” is not added. The service is read-only: it stores no edits.";
+  expect(notice()).toMatchObject({ kind: "problem", text });
   await untilShown();
   expect(await service.list()).toBe("[]");
   expect(problemText(new NetworkError({ method: "GET", url: "/" }, "x"))).toBe("The service cannot be reached.");
