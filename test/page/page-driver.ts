@@ -215,6 +215,14 @@ export class PageDriver {
     return this.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))");
   }
 
+  /** From now on, this is the user's answer when the page asks. `asked` has the questions. */
+  async answer(isYes: boolean): Promise<void> {
+    await this.evaluate(`(() => {
+      globalThis.asked ??= [];
+      globalThis.confirm = (question) => (asked.push(question), ${isYes});
+    })()`);
+  }
+
   /** Reloads the page as soon as it does not ask: in a browser without a screen, nobody would answer. */
   async reload(): Promise<void> {
     await eventually(async () => expect(await this.mayLeave()).toBe(true));

@@ -13,13 +13,10 @@ export function Header() {
   const title = listTitle(session.address.name);
   const badge = badgeOf(status);
   const takesPasswords = settings.auth !== "off" && !settings.tokensOnly;
-  const signOut = () => void actions.attempt(() => session.signOut());
-  const signOutIfSafe = () =>
-    void actions.attempt(async () => {
-      if (!(await session.hasUnsentEdits())) return session.signOut();
-      const text = "If you sign out, the edits that the service does not have yet are deleted.";
-      return actions.notify(() => ({ kind: "problem", text, action: { label: "Sign out anyway", run: signOut } }));
-    });
+  const signOut = async () => {
+    const question = "Sign out? The edits that the service does not have yet are deleted.";
+    if (!(await session.hasUnsentEdits()) || confirm(question)) await session.signOut();
+  };
   return (
     <header>
       <div class="heading">
@@ -45,7 +42,7 @@ export function Header() {
         </span>
       </div>
       {username !== undefined && (
-        <button type="button" class="quiet" onClick={signOutIfSafe} data-control="sign-out">
+        <button type="button" class="quiet" onClick={() => void actions.attempt(signOut)} data-control="sign-out">
           <span>
             Sign out<span class="wide"> {username}</span>
           </span>
