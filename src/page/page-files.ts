@@ -26,14 +26,6 @@ const fixedPaths: ReadonlyMap<string, string> = new Map([
   ["service-worker.js", workerPath],
 ]);
 
-/** By the extension of an asset. */
-const mediaTypes: Readonly<Record<string, string>> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-};
-
 const named = ["", referencePath, manifestPath, ...fixedPaths.values()].map((path) => `/${path}`);
 
 /** The page of a named list is served with or without a slash at the end of its address. */
@@ -84,7 +76,7 @@ export class PageFiles {
       const fixedPath = fixedPaths.get(asset);
       const path = fixedPath ?? `assets/${name}-${hash(bytes)}${ext}`;
       paths.set(asset, path);
-      files.set(`/${path}`, { mediaType: mediaTypes[ext] ?? "", bytes, immutable: fixedPath === undefined });
+      files.set(`/${path}`, { mediaType: Bun.file(asset).type, bytes, immutable: fixedPath === undefined });
     }
     const pathOf = (name: string) => paths.get(name) ?? "";
     const text = (mediaType: string, content: string): PageFile => ({
