@@ -78,14 +78,24 @@ test("two pages of one list are the same bytes, and a name that is none has no p
   expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET"]);
 });
 
-test("the page of a service with tokens only says that it cannot sign in", async () => {
-  const tokens = ["--token-issuer", "http://127.0.0.1:1", "--token-audience", "todo"];
-  const service = await Program.start({ args: ["--store", "memory:", "--port", "0", "--lists", "user", ...tokens] });
-  try {
-    const page = await PageDriver.openList(`${service.origin}/`);
-    await page.untilText("takes tokens of an identity provider only");
-    page.close();
-  } finally {
-    await service.stop("SIGKILL");
-  }
-});
+for (const access of [
+  ["--lists", "user"],
+  ["--auth", "writes"],
+])
+  test(`the page of a service with tokens only says that it cannot sign in, with ${access.join(" ")}`, async () => {
+    const tokens = ["--token-issuer", "http://127.0.0.1:1", "--token-audience", "todo"];
+    const service = await Program.start({ args: ["--store", "memory:", "--port", "0", ...access, ...tokens] });
+    try {
+      const page = await PageDriver.openList(`${service.origin}/`);
+      if (access.includes("writes")) {
+        await page.add("One");
+        await page.click('[data-control="line-sign-in"]');
+        await page.until("document.querySelector('dialog')");
+      }
+      await page.untilText("takes tokens of an identity provider only");
+      expect(await page.evaluate<boolean>("document.querySelector('[type=password]') === null")).toBe(true);
+      page.close();
+    } finally {
+      await service.stop("SIGKILL");
+    }
+  });

@@ -87,14 +87,7 @@ export function Page({ session }: { session: Session }) {
           {isSignedOut ? (
             <section class="empty" aria-label="Sign in">
               <h2>Sign in</h2>
-              {settings.tokensOnly ? (
-                <p class="sign-in hint">
-                  This service takes tokens of an identity provider only. Use it with your app: this page signs in with
-                  a name and a password.
-                </p>
-              ) : (
-                <SignInForm />
-              )}
+              <SignInForm />
             </section>
           ) : (
             <>

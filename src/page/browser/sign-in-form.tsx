@@ -26,6 +26,13 @@ export function SignInForm() {
     if (password) password.value = "";
     password?.focus();
   };
+  if (session.settings.tokensOnly)
+    return (
+      <p class="sign-in hint">
+        This service takes tokens of an identity provider only. Use it with your app: this page signs in with a name and
+        a password.
+      </p>
+    );
   return (
     <form class="sign-in fields" ref={form} onSubmit={submit}>
       <p class="hint">
