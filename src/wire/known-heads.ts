@@ -11,7 +11,7 @@ const keptMs = 10_000;
 /** About how many bytes heads may take together, and how many fields. When there are more, all are forgotten. */
 const headBytesMax = 8 * 1024 ** 2;
 const fieldBytesMax = 4 * 1024 ** 2;
-/** About how many bytes a head takes, and each of its fields, besides its text, which is there twice. */
+/** About how many bytes a head takes, and each of its fields, besides its text and its bytes. */
 const headBytes = 1_000;
 const fieldBytes = 100;
 /** How many checksums of heads that came once are kept. With a few thousand clients, few take another's place. */
@@ -59,7 +59,8 @@ export class KnownHeads {
       const known = this.#fields.get(fieldsText);
       if (known) return known;
       const fields = parseFields(fieldsText);
-      this.#fields.add(fieldsText, fields, 2 * fieldsText.length + fieldBytes * fields.size);
+      // A part of a text keeps all of it in memory. So the request line counts, too.
+      this.#fields.add(fieldsText, fields, text.length + fieldBytes * fields.size);
       return fields;
     });
   }

@@ -116,6 +116,16 @@ test("fields of clients that may not use the service push no heads out, and take
   expect(known.find(first.bytes)).toEqual(first);
 });
 
+test("fields keep the whole head in memory, and the request line counts, too", () => {
+  const known = new KnownHeads();
+  const path = "a".repeat(15_000);
+  const read = (id: number) => known.parse(`GET /${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}`).headers;
+  const fields = read(0);
+  let count = 1;
+  for (; count < 2_000 && read(0) === fields; count++) read(count);
+  expect(count).toBeLessThan(500);
+});
+
 const head = fc
   .record({
     method: fc.constantFrom("GET", "PUT", "CONNECT"),
