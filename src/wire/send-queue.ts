@@ -14,8 +14,7 @@ export class SendQueue {
   /** The index of the first piece that is not completely sent, and how many of its bytes are sent. */
   #next = 0;
   #offset = 0;
-  /** The pieces between these two indexes are counted in `#unsentBytes`. */
-  #countedFrom = 0;
+  /** The unsent pieces before this index are counted in `#unsentBytes`. */
   #countedTo = 0;
   #hasProgressed = false;
 
@@ -34,10 +33,12 @@ export class SendQueue {
   }
 
   clear(): void {
-    if (this.#countedTo > 0) this.#stopCounting();
+    for (; this.#next < this.#countedTo; this.#next++) this.#release(this.#pieces[this.#next]);
+    if (this.#countedTo > 0) this.#unsentBytes.forget(this.#reader);
     this.#pieces.length = 0;
     this.#next = 0;
     this.#offset = 0;
+    this.#countedTo = 0;
   }
 
   /** Writes as much as the socket accepts, and returns whether it accepted anything. */
@@ -56,6 +57,7 @@ export class SendQueue {
         this.#hasProgressed ||= tookAny;
         return tookAny;
       }
+      if (this.#next < this.#countedTo) this.#release(piece);
       this.#next++;
       this.#offset = 0;
     }
@@ -68,27 +70,16 @@ export class SendQueue {
     if (this.isEmpty) return;
     if (this.#hasProgressed || this.#countedTo === 0) this.#unsentBytes.progressed(this.#reader);
     this.#hasProgressed = false;
-    this.#releaseBefore(this.#next);
-    for (; this.#countedTo < this.#pieces.length; this.#countedTo++) {
-      const block = blockOf(this.#pieces[this.#countedTo]);
+    for (let index = Math.max(this.#next, this.#countedTo); index < this.#pieces.length; index++) {
+      const block = blockOf(this.#pieces[index]);
       if (block) this.#unsentBytes.hold(block);
     }
+    this.#countedTo = this.#pieces.length;
   }
 
-  #stopCounting(): void {
-    this.#releaseBefore(this.#countedTo);
-    this.#unsentBytes.forget(this.#reader);
-    this.#countedFrom = 0;
-    this.#countedTo = 0;
-  }
-
-  #releaseBefore(index: number): void {
-    for (; this.#countedFrom < Math.min(index, this.#countedTo); this.#countedFrom++) {
-      const block = blockOf(this.#pieces[this.#countedFrom]);
-      if (block) this.#unsentBytes.release(block);
-    }
-    this.#countedFrom = Math.max(this.#countedFrom, index);
-    this.#countedTo = Math.max(this.#countedTo, index);
+  #release(piece: Piece | undefined): void {
+    const block = blockOf(piece);
+    if (block) this.#unsentBytes.release(block);
   }
 }
 
