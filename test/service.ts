@@ -7,6 +7,7 @@ import { rootList } from "../src/collection/list-key.ts";
 import type { TodoCollection } from "../src/collection/todo-collection.ts";
 import { type StoreOptions, TodoStore } from "../src/collection/todo-store.ts";
 import { App, type AppOptions } from "../src/http/app.ts";
+import { appDefaults } from "./app-defaults.ts";
 import { appFetch } from "./app-fetch.ts";
 import { checkAnswers } from "./description/checked-answer.ts";
 import { engineKinds, type TestStore } from "./engines/engine-kinds.ts";
@@ -67,6 +68,7 @@ export class Service extends ItemRequests {
     });
     const app = checkAnswers(
       new App(store, {
+        ...appDefaults,
         log: (level, message) => log.push({ level, message }),
         limits: smallLimits,
         ...options,

@@ -2,11 +2,13 @@
 // Usage: bun bun-serve.ts PORT STORE [--tls-cert FILE --tls-key FILE]
 
 import { parseArgs } from "node:util";
+import { realLimits } from "../../src/collection/limits.ts";
 import { TodoStore } from "../../src/collection/todo-store.ts";
 import { SqliteEngine } from "../../src/engines/sqlite/sqlite-engine.ts";
 import { App } from "../../src/http/app.ts";
 import { type Answer, type HttpRequest, PieceBody } from "../../src/wire/message.ts";
 import { bodyTooLarge } from "../../src/wire/refusal.ts";
+import { appDefaults } from "../../test/app-defaults.ts";
 
 const { values, positionals } = parseArgs({
   options: { "tls-cert": { type: "string" }, "tls-key": { type: "string" } },
@@ -15,7 +17,8 @@ const { values, positionals } = parseArgs({
 const [port = "", store = ""] = positionals;
 const { "tls-cert": cert, "tls-key": key } = values;
 // Not the service of the tests: it checks every answer, and its store has small limits. Both would distort the comparison.
-const app = new App(await TodoStore.open(await SqliteEngine.open(store)), { log() {} });
+const items = await TodoStore.open(await SqliteEngine.open(store));
+const app = new App(items, { ...appDefaults, limits: realLimits, log() {} });
 
 const noContent = new Uint8Array();
 

@@ -1,12 +1,11 @@
 // The service without its sockets: it takes a request and returns an answer. The app finds the operation that a
 // request asks for and checks that the client may use it. item-operations.ts carries out the operation.
 
-import { realLimits } from "../collection/limits.ts";
 import { type ListKey, listKey } from "../collection/list-key.ts";
 import type { TodoStore } from "../collection/todo-store.ts";
 import type { Answer, Handler, HttpRequest } from "../wire/message.ts";
 import { Refusal } from "../wire/refusal.ts";
-import { Access } from "./access.ts";
+import type { Access } from "./access.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { ChangeFeed, type ChangeFeedOptions } from "./change-feed.ts";
 import { Compression } from "./compression.ts";
@@ -41,20 +40,6 @@ export interface AppOptions extends ItemOperationsOptions, Omit<ChangeFeedOption
   readonly lists: ListMode;
 }
 
-const defaults: Omit<AppOptions, "log"> = {
-  hosts: undefined,
-  access: new Access(),
-  cors: undefined,
-  site: undefined,
-  forms: "both",
-  lists: "one",
-  fieldNames: "as-sent",
-  requiredFields: [],
-  bodyBytesMax: 1024 ** 2,
-  heartbeatMs: 15_000,
-  limits: realLimits,
-};
-
 /** What a request asks for, if its head passed every check. Only the rate of requests is checked each time. */
 class Admitted {
   readonly route: ListRoute;
@@ -82,8 +67,7 @@ export class App implements Handler {
   readonly changeFeed: ChangeFeed;
   #isStopping = false;
 
-  constructor(store: TodoStore, given: Partial<AppOptions> & Pick<AppOptions, "log">) {
-    const options = { ...defaults, ...given };
+  constructor(store: TodoStore, options: AppOptions) {
     this.#store = store;
     this.#options = options;
     this.#items = new ItemOperations(store, options);

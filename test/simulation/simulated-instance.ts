@@ -9,6 +9,7 @@ import { PostgresEngine } from "../../src/engines/postgres/postgres-engine.ts";
 import { App } from "../../src/http/app.ts";
 import type { Answer, StreamBody } from "../../src/wire/message.ts";
 import { isStream, PieceBody } from "../../src/wire/message.ts";
+import { appDefaults } from "../app-defaults.ts";
 import { checkAnswers } from "../description/checked-answer.ts";
 import { smallLimits } from "../small-limits.ts";
 import { Violation } from "./ledger.ts";
@@ -39,6 +40,7 @@ export class SimulatedInstance {
     this.store = store;
     this.#app = checkAnswers(
       new App(store, {
+        ...appDefaults,
         lists: "many",
         limits: smallLimits,
         // A warning says that the store has failed. The simulation causes that on purpose. An error is a defect.
