@@ -2,16 +2,11 @@
 // the reader reached the service. So there is one set of files for each address. Each set is made when it is first
 // asked for.
 
+import type { SiteFile } from "../http/site.ts";
 import type { HttpRequest } from "../wire/message.ts";
 import { type DescribedInstance, describeApi } from "./api-description.ts";
 import { asOpenApi30 } from "./openapi-30.ts";
 import { writeYaml } from "./yaml.ts";
-
-interface DescriptionFile {
-  readonly mediaType: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly immutable: false;
-}
 
 /**
  * Files are made for at most this many addresses. Readers who use yet another address get a description with a relative
@@ -22,13 +17,13 @@ const encoder = new TextEncoder();
 
 export class DescriptionFiles {
   readonly #instance: DescribedInstance;
-  readonly #files = new Map<string, ReadonlyMap<string, DescriptionFile>>();
+  readonly #files = new Map<string, ReadonlyMap<string, SiteFile>>();
 
   constructor(instance: DescribedInstance) {
     this.#instance = instance;
   }
 
-  find({ path, isSecure, headers }: HttpRequest): DescriptionFile | undefined {
+  find({ path, isSecure, headers }: HttpRequest): SiteFile | undefined {
     if (!path.startsWith("/openapi")) return undefined;
     const host = headers.get("host");
     return this.#filesFor(host === undefined ? "/" : `${isSecure ? "https" : "http"}://${host.toLowerCase()}`).get(
@@ -36,7 +31,7 @@ export class DescriptionFiles {
     );
   }
 
-  #filesFor(address: string): ReadonlyMap<string, DescriptionFile> {
+  #filesFor(address: string): ReadonlyMap<string, SiteFile> {
     const key = this.#files.has(address) || this.#files.size < addressesMax ? address : "/";
     let files = this.#files.get(key);
     if (!files) {
@@ -47,9 +42,9 @@ export class DescriptionFiles {
   }
 }
 
-function filesOf(instance: DescribedInstance, address: string): ReadonlyMap<string, DescriptionFile> {
+function filesOf(instance: DescribedInstance, address: string): ReadonlyMap<string, SiteFile> {
   const description = describeApi(instance, address);
-  const file = (mediaType: string, text: string): DescriptionFile => ({
+  const file = (mediaType: string, text: string): SiteFile => ({
     mediaType,
     bytes: encoder.encode(text),
     immutable: false,
