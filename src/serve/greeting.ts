@@ -11,8 +11,8 @@ import { addressesOf, checksHosts, isLoopback, ownAddresses } from "./loopback.t
 import type { Listener } from "./servers.ts";
 import type { Settings } from "./settings-table.ts";
 
-/** A label and the lines beside it. */
-type Row = readonly [label: string, ...lines: string[]];
+/** A label and the text beside it, which may have several lines. */
+type Row = readonly [label: string, text: string];
 
 /**
  * The line for one listener. These lines come first on standard output, because programs wait for them and then connect
@@ -37,14 +37,7 @@ export function greeting(
   const rows: Row[] = [
     ...reachability(settings.host, listeners),
     ["Store", `${describeStore(settings)}, ${itemCount === 1 ? "1 item" : `${itemCount.toLocaleString("en")} items`}`],
-    ...(settings.lists === "one"
-      ? []
-      : [
-          [
-            "Lists",
-            `another list is at /lists/NAME/${settings.lists === "user" ? ", and each user has their own" : ""}`,
-          ] satisfies Row,
-        ]),
+    ...describeLists(settings),
     ["Mode", describeMode(settings)],
     ["Credentials", describeCredentials(settings)],
     ["CORS", describeCors(settings)],
@@ -53,12 +46,10 @@ export function greeting(
     ...describeHosts(settings),
     ...describeMetrics(settings.host, metricsPort),
   ];
-  const cells = rows.flatMap(([label, ...lines]) =>
-    lines.map((line, index) => [index === 0 ? label : "", line] as const),
-  );
-  const text = labelledRows(cells, columns, dim);
-  return [...text, "", `  ${dim("Press Ctrl-C to stop.")}`].join("\n");
+  return [...labelledRows(rows, columns, dim), "", `  ${dim("Press Ctrl-C to stop.")}`].join("\n");
 }
+
+const unreachable: Row = ["Network", "not reachable: a phone needs --host 0.0.0.0"];
 
 /** The addresses of the page and the API, for use on this machine, in an emulator on it, and from the network. */
 function reachability(host: string, listeners: readonly Listener[]): Row[] {
@@ -67,25 +58,28 @@ function reachability(host: string, listeners: readonly Listener[]): Row[] {
   const api = (address: string) =>
     listeners.map(({ scheme, port }) => cyan(`${origin(scheme, address, port)}/api/todoitems/`));
   const row = (label: string, addresses: readonly string[]): Row[] =>
-    addresses.length === 0 ? [] : [[label, ...addresses.flatMap(api)]];
+    addresses.length === 0 ? [] : [[label, addresses.flatMap(api).join("\n")]];
   const reachable = ownAddresses().filter(({ family, internal }) => family === "IPv4" && !internal);
   const network = isEverywhere ? reachable.map(({ address }) => address) : [host];
   // Inside an Android emulator, 10.0.2.2 stands for 127.0.0.1 on the machine that runs the emulator. So an emulator can
   // reach the service only if the service listens on 127.0.0.1.
   const hasEmulator = isEverywhere || addressesOf(host).includes("127.0.0.1");
   return [
-    ["Page", ...listeners.map(({ scheme, port }) => cyan(`${origin(scheme, local, port)}/`))],
+    ["Page", listeners.map(({ scheme, port }) => cyan(`${origin(scheme, local, port)}/`)).join("\n")],
     ...row("Local", isEverywhere || isLoopback(host) ? [local] : []),
     ...row("Emulator", hasEmulator ? ["10.0.2.2"] : []),
-    ...(isLoopback(host)
-      ? [["Network", "not reachable: a phone needs --host 0.0.0.0"] satisfies Row]
-      : row("Network", network)),
+    ...(isLoopback(host) ? [unreachable] : row("Network", network)),
   ];
 }
 
 function describeStore({ store, demo }: Settings): string {
   if (demo || store.engine === "memory") return "memory, forgotten at exit";
   return store.engine === "postgres" ? `PostgreSQL at ${describeAddress(store)}` : `SQLite file ${resolve(store.path)}`;
+}
+
+function describeLists({ lists }: Settings): Row[] {
+  if (lists === "one") return [];
+  return [["Lists", `another list is at /lists/NAME/${lists === "user" ? ", and each user has their own" : ""}`]];
 }
 
 function describeMode(settings: Settings): string {
