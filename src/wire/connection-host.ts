@@ -23,7 +23,6 @@ export interface Transport {
 
 /** Limits for each connection, and limits for what all connections use together. */
 export interface ConnectionLimits {
-  readonly headerBytesMax: number;
   /**
    * How long a request may take to arrive, from its first byte to its last. A TLS handshake has the same limit. If a
    * request is answered before its body has arrived, the rest of the body gets this time again.

@@ -207,7 +207,7 @@ export class Connection implements Sender, SlowReader {
   }
 
   #takeHead(bytes: Buffer): boolean {
-    const { start, text, end } = findHead(bytes, this.#host.limits.headerBytesMax);
+    const { start, text, end } = findHead(bytes);
     if (end === undefined) {
       this.#input.drop(start);
       this.#awaitHead(text);
@@ -236,7 +236,7 @@ export class Connection implements Sender, SlowReader {
 
   /** Waits for the rest of an incomplete head. If `refusalOfPart` finds a mistake already, refuses the head. */
   #awaitHead(text: string): void {
-    const refusal = refusalOfPart(text, this.#host.limits.headerBytesMax);
+    const refusal = refusalOfPart(text);
     if (refusal) this.#refuse(refusal);
     else if (this.#inputEnded) this.#end();
     else if (this.#phase === "idle" && text !== "") this.#enter("head");

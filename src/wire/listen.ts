@@ -20,8 +20,6 @@ const tlsPolicy = {
   ALPNProtocols: Buffer.from("\x08http/1.1", "latin1"),
 };
 
-/** The largest head of a request: its request line and its header fields. */
-export const headerBytesMax: number = 16 * 1024;
 /**
  * How many connections may be open. Above this, those that wait for their clients are closed, and requests on new ones
  * are refused.
@@ -55,14 +53,12 @@ export interface Certificate {
   readonly key: string;
 }
 
-export interface ListenOptions extends Omit<ConnectionLimits, "headerBytesMax"> {
+export interface ListenOptions extends ConnectionLimits {
   readonly addresses: readonly string[];
   /** 0 picks a port that is free on all addresses. */
   readonly port: number;
   /** Makes the server speak HTTPS. Without a certificate it speaks plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** `headerBytesMax`, the constant, unless a test needs another limit. */
-  readonly headerBytesMax?: number;
   /** The open connections. Give this if several servers share the limit, or if addresses are not limited. */
   readonly connections?: SharedLimit;
   /** Connections above the limit. Give this if several servers share it, or if addresses are not limited. */
@@ -133,7 +129,7 @@ class Server implements ConnectionHost {
       refuse: (refusal) => handler.refuse(refusal),
     };
     this.#options = options;
-    this.limits = { headerBytesMax, ...options };
+    this.limits = options;
     this.#served = options.connections ?? new SharedLimit(connectionsMax);
     this.#surplus = options.surplus ?? new SharedLimit(surplusMax);
     this.#certificate = options.certificate;

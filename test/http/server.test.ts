@@ -273,20 +273,11 @@ describe("limits", () => {
     await connection.untilClosed();
   });
 
-  test("the limit for a head is 16 KiB", async () => {
-    const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
-    const statusOf = async (length: number) =>
-      statuses(await exchange(server.port, `${start.padEnd(length, "x")}\r\n\r\n`));
-    expect(await statusOf(16 * 1024)).toEqual(["200"]);
-    expect(await statusOf(16 * 1024 + 1)).toEqual(["431"]);
-  });
-
-  test("a head of exactly the limit is accepted wherever it is split, and one byte more is always refused", async () => {
-    await restart({ headerBytesMax: 100 });
+  test("a head of 16 KiB is accepted wherever it is split, and one byte more is always refused", async () => {
     const start = "GET /api/todoitems/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: ";
     for (const [length, status] of [
-      [100, "200"],
-      [101, "431"],
+      [16 * 1024, "200"],
+      [16 * 1024 + 1, "431"],
     ] as const) {
       const request = `${start.padEnd(length, "x")}\r\n\r\n`;
       for (let cut = length - 2; cut <= length + 4; cut++) {

@@ -31,7 +31,6 @@ class Echo implements ConnectionHost, Handler {
   constructor(unfinishedBytesMax = 1024 ** 2) {
     this.unfinishedBodies = new SharedLimit(unfinishedBytesMax, unfinishedBytesMax);
     this.limits = {
-      headerBytesMax: 2_000,
       requestTimeoutMs: 30_000,
       idleTimeoutMs: 30_000,
       unfinishedBodies: this.unfinishedBodies,

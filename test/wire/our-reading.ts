@@ -5,7 +5,6 @@ import { Clock } from "../../src/wire/clock.ts";
 import { Connection } from "../../src/wire/connection.ts";
 import type { ConnectionHost, Sender } from "../../src/wire/connection-host.ts";
 import { KnownHeads } from "../../src/wire/known-heads.ts";
-import { headerBytesMax } from "../../src/wire/listen.ts";
 import { Answer, type Handler, type HttpRequest } from "../../src/wire/message.ts";
 import { Refusal } from "../../src/wire/refusal.ts";
 import { SharedLimit } from "../../src/wire/shared-limit.ts";
@@ -26,7 +25,6 @@ const quietTurns = 6;
 
 class Recorder implements ConnectionHost, Handler {
   readonly limits = {
-    headerBytesMax,
     requestTimeoutMs: 30_000,
     idleTimeoutMs: 30_000,
     unfinishedBodies: new SharedLimit(1024 ** 2),
