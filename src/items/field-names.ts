@@ -2,7 +2,6 @@
 // only `id, name, done`. The store keeps names as they were sent.
 
 import { scanObject } from "./json-text.ts";
-import { unquote } from "./object-text.ts";
 import { isIdName } from "./todo-item.ts";
 
 export const fieldNameStyles = ["as-sent", "pascal", "camel"] as const;
@@ -13,37 +12,13 @@ export function respell(json: string, style: FieldNames): string {
   if (style === "as-sent") return json;
   // Nesting is not limited here: the item was accepted when it was stored, perhaps with a higher limit than today's.
   const object = scanObject(json, Number.POSITIVE_INFINITY);
-  const spelled = respellOnce(
-    object.members.map((member) => object.nameLiteral(member)),
-    style,
-  );
-  const parts = object.members.map((member, index) => `${spelled[index]}:${object.value(member)}`);
-  return `{${parts.join(",")}}`;
-}
-
-/**
- * How sequences of names were respelled. The items of one app have the same names in the same order, so remembering
- * this saves time. Sequences of more than `rememberedLengthMax` characters are not kept. Once there are `rememberedMax`
- * sequences, all of them are dropped.
- */
-const remembered = { pascal: new Map<string, readonly string[]>(), camel: new Map<string, readonly string[]>() };
-const rememberedMax = 100;
-const rememberedLengthMax = 1_000;
-
-/** Respells a sequence of names. They are given and returned as JSON string literals. */
-function respellOnce(literals: readonly string[], style: "pascal" | "camel"): readonly string[] {
-  const key = literals.join();
-  const rows = remembered[style];
-  const known = rows.get(key);
-  if (known) return known;
-  const spelled = respellNames(literals.map(unquote), style === "camel" ? camelCase : pascalCase);
-  const row = literals.map((literal) => {
-    const name = spelled.get(unquote(literal));
-    return name === undefined ? literal : JSON.stringify(name);
+  const names = object.members.map((member) => object.name(member));
+  const spelled = respellNames(names, style === "camel" ? camelCase : pascalCase);
+  const parts = object.members.map((member) => {
+    const name = spelled.get(object.name(member));
+    return `${name === undefined ? object.nameLiteral(member) : JSON.stringify(name)}:${object.value(member)}`;
   });
-  if (rows.size >= rememberedMax) rows.clear();
-  if (key.length <= rememberedLengthMax) rows.set(key, row);
-  return row;
+  return `{${parts.join(",")}}`;
 }
 
 /**

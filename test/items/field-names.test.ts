@@ -52,16 +52,10 @@ describe("field names", () => {
     );
   });
 
-  test("the names of earlier items do not affect how an item is respelled", () => {
+  test("a name stays as it is if another field already has the new spelling", () => {
     const shapes = ['{"A":1,"B":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"B":1,"A":2}', '{"A,B":1}', '{"A\\",\\"B":1}'];
     const wanted = ['{"a":1,"b":2}', '{"A":1,"a":2}', '{"a":1,"A":2}', '{"b":1,"a":2}', '{"a,B":1}', '{"a\\",\\"B":1}'];
-    for (let round = 0; round < 2; round++) {
-      expect(shapes.map((json) => respell(json, "camel"))).toEqual(wanted);
-      // `respell` remembers up to 100 sequences of names. The following 300 names push out the sequences above. The
-      // last name is too long to be remembered.
-      for (let count = 0; count < 300; count++) expect(spelled(`N${count}`, "camel")).toBe(`n${count}`);
-      expect(spelled("N".repeat(5_000), "camel")).toBe("n".repeat(5_000));
-    }
+    expect(shapes.map((json) => respell(json, "camel"))).toEqual(wanted);
     expect(respell('{"a":1,"b":2}', "pascal")).toBe('{"A":1,"B":2}');
   });
 });
