@@ -94,10 +94,6 @@ function compressedForm({ status, headers, isStanding, closesConnection }: Answe
   return new Answer(status, { ...headers, "Content-Encoding": "gzip", ...tag }, bytes, options);
 }
 
-/** Clients send few different headers, so the results are remembered. When there are this many, all are forgotten. */
-const rememberedMax = 100;
-const remembered = new Map<string, boolean>();
-
 /**
  * True if the client accepts gzip, and does not prefer an uncompressed answer (RFC 9110, section 12.5.3). A page of
  * another site never gets a compressed answer. Such a page may cause requests, and may be able to measure the lengths of
@@ -107,22 +103,19 @@ const remembered = new Map<string, boolean>();
 function accepts(headers: HeaderFields): boolean {
   const header = headers.get("accept-encoding");
   if (header === undefined || headers.get("sec-fetch-site") === "cross-site") return false;
-  const known = remembered.get(header);
-  if (known !== undefined) return known;
-  if (remembered.size >= rememberedMax) remembered.clear();
-  const members = header.toLowerCase().split(",");
-  const quality = qualityOf("gzip", members) ?? qualityOf("*", members) ?? 0;
-  const accepts = quality > 0 && quality >= (qualityOf("identity", members) ?? 0);
-  remembered.set(header, accepts);
-  return accepts;
+  const quality = qualityOfGzip(header) ?? qualityOfOthers(header) ?? 0;
+  return quality > 0 && quality >= (qualityOfIdentity(header) ?? 0);
 }
 
-function qualityOf(coding: string, members: readonly string[]): number | undefined {
-  for (const member of members) {
-    const [name, ...parameters] = member.split(";").map((part) => part.trim());
-    if (name !== coding) continue;
-    const quality = parameters.find((parameter) => parameter.startsWith("q="));
-    return quality === undefined ? 1 : Number(quality.slice(2));
-  }
-  return undefined;
+const qualityOfGzip = qualityOf("gzip");
+const qualityOfOthers = qualityOf("\\*");
+const qualityOfIdentity = qualityOf("identity");
+
+/** Finds the quality of a coding in `Accept-Encoding`. Undefined if the header does not name the coding. */
+function qualityOf(coding: string): (header: string) => number | undefined {
+  const pattern = new RegExp(`(?:^|,)[ \\t]*${coding}[ \\t]*(?:;[ \\t]*q=([^ \\t,;]*)[ \\t]*)?(?:,|$)`, "i");
+  return (header) => {
+    const found = pattern.exec(header);
+    return found ? Number(found[1] ?? 1) : undefined;
+  };
 }

@@ -5,7 +5,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { checkMediaType } from "../../src/http/body.ts";
+import { Compression } from "../../src/http/compression.ts";
 import { ChunkedFraming } from "../../src/wire/body-framing.ts";
+import { Answer } from "../../src/wire/message.ts";
 import { readSources } from "./imports.ts";
 import { regularExpressionsOf } from "./regular-expressions.ts";
 
@@ -257,6 +259,21 @@ const worstCalls: Readonly<Record<string, () => void>> = {
     ] as const)
       expect(() => checkMediaType(`application/json;a="${repeated.repeat(repeats)}${suffix}`)).toThrow();
     expect(() => checkMediaType(`application/json${"; ".repeat(repeats)}!`)).toThrow();
+  },
+  'new RegExp(`(?:^|,)[ \\\\t]*${coding}[ \\\\t]*(?:;[ \\\\t]*q=([^ \\\\t,;]*)[ \\\\t]*)?(?:,|$)`, "i");': () => {
+    const list = new Answer(200, {}, "x".repeat(1_000));
+    for (const [prefix, repeated] of [
+      ["", " "],
+      ["", ", "],
+      ["", ",gzip x"],
+      ["gzip", " "],
+      ["gzip;", " "],
+      ["gzip;q=", "1"],
+      ["gzip;q=1", " "],
+    ] as const) {
+      const accepted = `${prefix}${repeated.repeat(repeats)};`;
+      expect(new Compression().apply(new Map([["accept-encoding", accepted]]), list)).toBeInstanceOf(Answer);
+    }
   },
   "new RegExp(`^([0-9A-Fa-f]{1,13})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`);": () => {
     for (const line of [`1${";a".repeat(2_000)}@`, `1;${"a".repeat(4_000)}@`, `1;a="${'\\"'.repeat(2_000)}`])

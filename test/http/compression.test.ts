@@ -68,6 +68,7 @@ describe("compressed lists", () => {
     ["*, gzip;q=0", false],
     ["identity, gzip;q=0.5", false],
     ["gzip;q=none", false],
+    ["gzip;q=none, *", false],
     ["br", false],
     ["", false],
   ])("with Accept-Encoding: %s, the list is compressed: %p", async (accepted, isCompressed) => {
