@@ -57,16 +57,8 @@ export function checkState(headers: HeaderFields, tag: string): void {
 /** The condition that a PUT or DELETE sets for its item, or undefined if it sets none. Throws as `checkIfMatch` does. */
 export function writeCondition(headers: HeaderFields, tagOf: (version: Version) => string): Condition | undefined {
   checkIfMatch(headers);
-  const ifMatch = headers.get("if-match");
-  const ifNoneMatch = headers.get("if-none-match");
-  if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
-  return (version) => {
-    const tag = tagOf(version);
-    return (
-      (ifMatch === undefined || matchesStrongly(ifMatch, tag)) &&
-      (ifNoneMatch === undefined || !matchesWeakly(ifNoneMatch, tag))
-    );
-  };
+  if (headers.get("if-match") === undefined && headers.get("if-none-match") === undefined) return undefined;
+  return (version) => ifMatchHolds(headers, tagOf(version)) && !ifNoneMatchHits(headers, tagOf(version));
 }
 
 // One member of a list of tags, with the comma after it. A member may be empty (RFC 9110, section 5.6.1). A header that
