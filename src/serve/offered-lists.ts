@@ -8,13 +8,13 @@ import type { Settings } from "./settings-table.ts";
  * Why this store is refused, and what to do. Undefined if all of its items are in lists that the service offers. A store
  * has lists of nobody or lists of users, because no service starts on the other kind.
  */
-export async function refusalOf(engine: Engine, offered: Settings["lists"]): Promise<string | undefined> {
+export async function listMismatch(engine: Engine, offered: Settings["lists"]): Promise<string | undefined> {
   const { itemCount } = await engine.state();
   const { names } = await engine.names("");
-  return refusalOfFound({ itemCount, names }, offered);
+  return listMismatchIn({ itemCount, names }, offered);
 }
 
-export function refusalOfFound({ itemCount, names }: FoundLists, offered: Settings["lists"]): string | undefined {
+export function listMismatchIn({ itemCount, names }: FoundLists, offered: Settings["lists"]): string | undefined {
   if (itemCount === 0) return undefined;
   if (names.length === 0 && offered !== "user")
     return `it has items in lists of users, which a service with --lists ${offered} would not show. Start the service with --lists user; to get a user's items into a store of the other kind, export them as that user, and import them there`;

@@ -6,7 +6,7 @@ import { MemoryEngine } from "../engines/memory-engine.ts";
 import { SqliteEngine } from "../engines/sqlite/sqlite-engine.ts";
 import { withoutRepeats } from "../http/log.ts";
 import type { InstanceContext } from "./instance-context.ts";
-import { refusalOf, refusalOfFound } from "./offered-lists.ts";
+import { listMismatch, listMismatchIn } from "./offered-lists.ts";
 import { readSeed } from "./seed.ts";
 
 /**
@@ -20,10 +20,10 @@ export async function openStore(context: InstanceContext, onDoubt: (finding: str
   const { settings, limits, metrics, log } = context;
   const seed = readSeed(settings);
   const engine = await openEngine(context, seed !== undefined, onDoubt);
-  const refusal = await refusalOf(engine, settings.lists);
-  if (refusal !== undefined) {
+  const mismatch = await listMismatch(engine, settings.lists);
+  if (mismatch !== undefined) {
     await engine.close();
-    throw cannotBeUsed(refusal);
+    throw cannotBeUsed(mismatch);
   }
   const store = await TodoStore.open(engine, {
     ...settings,
@@ -40,8 +40,8 @@ export async function openStore(context: InstanceContext, onDoubt: (finding: str
   return store;
 }
 
-function cannotBeUsed(refusal: string): StoreError {
-  return new StoreError(`the store cannot be used: ${refusal}`);
+function cannotBeUsed(reason: string): StoreError {
+  return new StoreError(`the store cannot be used: ${reason}`);
 }
 
 async function openEngine(
@@ -64,8 +64,8 @@ async function openEngine(
     // A service that is being replaced may still be stopping.
     lockWaitMs: (settings.shutdownDelaySeconds + settings.shutdownGraceSeconds) * 1_000 + closeMsMax,
     onFound(found) {
-      const refusal = refusalOfFound(found, settings.lists);
-      if (refusal !== undefined) throw cannotBeUsed(refusal);
+      const mismatch = listMismatchIn(found, settings.lists);
+      if (mismatch !== undefined) throw cannotBeUsed(mismatch);
     },
     onWarning: (message) => logOnce("warn", message),
     onDoubt,

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rootList } from "../../src/collection/list-key.ts";
 import { TodoStore } from "../../src/collection/todo-store.ts";
-import { refusalOf } from "../../src/serve/offered-lists.ts";
+import { listMismatch } from "../../src/serve/offered-lists.ts";
 import { engineKinds, type TestStore, temporaryFolder } from "../engines/engine-kinds.ts";
 import { createPostgresStore } from "../engines/postgres/postgres-store.ts";
 import { Program, runProgram } from "../program.ts";
@@ -31,7 +31,11 @@ for (const kind of engineKinds) {
         await store.list(list).write({ kind: "delete", id: ids.one, condition: undefined });
       }
       for (const list of lists) await store.list(list).write(created);
-      const found = [await refusalOf(engine, "one"), await refusalOf(engine, "many"), await refusalOf(engine, "user")];
+      const found = [
+        await listMismatch(engine, "one"),
+        await listMismatch(engine, "many"),
+        await listMismatch(engine, "user"),
+      ];
       await store.close();
       return found;
     }

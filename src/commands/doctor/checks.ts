@@ -11,7 +11,7 @@ import { exposedFiles } from "../../files/exposed-file.ts";
 import { systemReason } from "../../files/system-reason.ts";
 import { readCertificate } from "../../serve/certificate-files.ts";
 import { isLoopback } from "../../serve/loopback.ts";
-import { refusalOfFound } from "../../serve/offered-lists.ts";
+import { listMismatchIn } from "../../serve/offered-lists.ts";
 import { dangers } from "../../serve/run-service.ts";
 import { readSeed } from "../../serve/seed.ts";
 import type { Settings } from "../../serve/settings-table.ts";
@@ -107,8 +107,8 @@ async function soundness(store: KeptStore, offered: Settings["lists"]): Promise<
   const { items, findings } = await checkStore(store);
   if (findings.length > 0) return fail(`${describeStore(store)}: ${findings.join("; ")}`, damagedAdvice());
   const names = (await listsOf(store)).flatMap(({ owner, name }) => (owner === "" ? [name] : []));
-  const refusal = refusalOfFound({ itemCount: items, names }, offered);
-  if (refusal !== undefined) return fail(`${describeStore(store)}: ${refusal}`, cannotStart);
+  const mismatch = listMismatchIn({ itemCount: items, names }, offered);
+  if (mismatch !== undefined) return fail(`${describeStore(store)}: ${mismatch}`, cannotStart);
   return pass(`${describeStore(store)}: sound, ${countOf(items)}`);
 }
 
