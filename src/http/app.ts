@@ -204,10 +204,7 @@ export class App implements Handler {
     return body instanceof Promise ? body.then(answer) : answer();
   }
 
-  /**
-   * A preflight also gets this answer if web pages of other origins have no access. The answer then says how to give
-   * them access.
-   */
+  /** If web pages of other origins have no access, a preflight gets this answer, too. It says how to give them access. */
   #methodNotAllowed({ method, headers }: HttpRequest, allowed: readonly string[], route?: Route): Problem {
     const advice = method === "OPTIONS" ? this.#cors.advice(headers) : insteadOf(method, route, this.#options.forms);
     const Allow = allowed.join(", ");

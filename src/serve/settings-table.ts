@@ -265,7 +265,7 @@ export type Settings = {
   readonly [Name in keyof typeof definitions]: ReturnType<(typeof definitions)[Name]["parse"]>;
 };
 
-/** What a setting that was not given means beside the others. */
+/** The settings with what follows from others: `--lists user` means `--auth all`, unless `--auth` is given. */
 export function implied(settings: Settings, given: ReadonlySet<keyof Settings>): Settings {
   return settings.lists === "user" && !given.has("auth") ? { ...settings, auth: "all" } : settings;
 }

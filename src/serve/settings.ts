@@ -50,8 +50,8 @@ export function readSettings(
       return definition.parse(standard);
     }
   };
-  const own = Object.fromEntries(names.map((name) => [name, read(name)])) as unknown as Settings;
-  const settings = Object.freeze(implied(own, given));
+  const stated = Object.fromEntries(names.map((name) => [name, read(name)])) as unknown as Settings;
+  const settings = Object.freeze(implied(stated, given));
   problems.push(...brokenRules(settings, given));
   return problems.length > 0
     ? { problems }
@@ -70,16 +70,17 @@ function readFlags(args: readonly string[]): { flags: Map<string, string>; probl
   const advice = "A setting is a flag, as in --port 8080; after npm start, as in npm start -- --port 8080";
   const unexpected = positionals.map((word) => `${word}: unexpected. ${advice}`);
   return {
-    flags: new Map(settingFlags.flatMap((shape) => given(shape, values.get(shape.name)))),
+    flags: new Map(settingFlags.flatMap((shape) => nameAndValue(shape, values.get(shape.name)))),
     problems: [...problems, ...unexpected],
   };
 }
 
 /**
- * The value of a flag that was given, once or more. Lists are joined: `--cors A --cors B` is `--cors A,B`. Of any other
- * flag, the last one counts, so that it can override a flag in an alias or a script.
+ * The name and the value of a flag, or nothing if it was not given. If it was given several times, lists are joined:
+ * `--cors A --cors B` is `--cors A,B`. Of any other flag, the last one counts, so that it can override a flag in an
+ * alias or a script.
  */
-function given({ name, placeholder }: FlagShape, texts: readonly string[] = []): [string, string][] {
+function nameAndValue({ name, placeholder }: FlagShape, texts: readonly string[] = []): [string, string][] {
   const value = placeholder.includes("[,") && texts.length > 0 ? texts.join(",") : texts.at(-1);
   return value === undefined ? [] : [[name, value]];
 }

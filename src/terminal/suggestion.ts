@@ -16,7 +16,10 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return alike.find((candidate) => candidate.toLowerCase().startsWith(typed)) ?? near(1, 3) ?? near(2, 6);
 }
 
-/** Whether so many mistakes are enough. A mistake is a letter too many, a missing or a wrong one, or two swapped ones. */
+/**
+ * True if the typed word differs from the other one by at most this many mistakes. A mistake is an extra letter, a
+ * missing letter, a wrong letter, or two swapped letters.
+ */
 function isMistyped(typed: string, meant: string, mistakes: number): boolean {
   if (typed === meant) return true;
   const [restTyped, restMeant] = [typed.slice(1), meant.slice(1)];

@@ -1,5 +1,6 @@
-// One connection, in clear text or over TLS. It reads requests, passes them to the handler one after the other, and sends the answers.
-// It limits what one client can cost: how long each step may take, and how many bytes wait in either direction.
+// One connection, in clear text or over TLS. It reads requests, passes them to the handler one after the other, and
+// sends the answers. It limits what one client can cost: how long each step may take, and how many bytes wait in either
+// direction.
 // Why: docs/decisions/0002-connections-of-our-own.md
 
 import { answerPieces, streamHead } from "./answer-pieces.ts";

@@ -1,7 +1,7 @@
-// Recognises the heads of recent requests by their bytes, on whatever connection they come. Clients repeat their
-// requests, and a proxy sends those of one client on any of its connections. Comparing bytes is cheaper than parsing
-// them, and what the handler has found out about a head, such as who has signed in, is remembered with it. Of a head that
-// is not known, the header fields may be: a client sends the same ones with one path or another, and before each body.
+// Recognises the heads of recent requests by their bytes, on any connection: clients repeat their requests, and a proxy
+// sends those of one client on any of its connections. Comparing bytes is cheaper than parsing them, and what the handler
+// has found out about a head, such as who has signed in, is remembered with it. If a head is new, its header fields may
+// still be known, because a client sends the same fields with each path and before each body.
 // Why: docs/decisions/0010-do-less-for-each-request.md
 
 import { type Fields, parseFields, parseHead, type RequestHead } from "./request-head.ts";
