@@ -10,9 +10,8 @@ import { timeStamp } from "../files/time-stamp.ts";
 import { asTyped } from "../terminal/program-name.ts";
 import { defineCommand } from "./command-line/command.ts";
 import { CommandError, UsageError } from "./command-line/errors.ts";
-import { jsonSummaryFlag } from "./command-line/output.ts";
+import { jsonSummaryFlag, print } from "./command-line/output.ts";
 import { followLink, forceFlag, removeFile, requireFree, withCleanUp } from "./files/target-file.ts";
-import { standardOutput, writeAll } from "./files/write-all.ts";
 import { type CopySummary, copyStore, isSameFile, printSummary, withStoreLock } from "./stores/store-copy.ts";
 import { type KeptStore, openSnapshot, storeFlag, storeOf } from "./stores/store-setting.ts";
 
@@ -69,7 +68,7 @@ async function toOutput(store: KeptStore): Promise<CopySummary> {
   return withCleanUp(removeFolder, async () => {
     const path = join(folder, "backup.db");
     const summary = await copyStore(await openSnapshot(store), path);
-    for await (const bytes of Bun.file(path).stream()) await writeAll(standardOutput, bytes);
+    for await (const bytes of Bun.file(path).stream()) await print(bytes);
     return summary;
   });
 }

@@ -16,10 +16,14 @@ export const jsonFlag: Flag = {
 /** The `--json` flag of commands that end with a summary, such as `export` and `backup`. */
 export const jsonSummaryFlag: Flag = { ...jsonFlag, meaning: "print the summary as JSON" };
 
-/** Prints a line, and waits until the next line can be written. */
 export async function printLine(line: string): Promise<void> {
   removeProgress();
-  if (process.stdout.write(`${line}\n`)) return;
+  await print(`${line}\n`);
+}
+
+/** Writes to standard output, and waits until more can be written. */
+export async function print(content: string | Uint8Array): Promise<void> {
+  if (process.stdout.write(content)) return;
   await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
 }
 

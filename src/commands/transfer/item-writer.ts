@@ -1,9 +1,9 @@
 // Writes items to a file or to standard output in one of the formats.
 
-import { chmodSync, closeSync, fsyncSync, openSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { modeLike } from "../../files/private-file.ts";
+import { print } from "../command-line/output.ts";
 import { writeTarget } from "../files/target-file.ts";
-import { standardOutput, writeAll } from "../files/write-all.ts";
 import { writeCsv } from "./csv.ts";
 import type { ItemFormat } from "./item-formats.ts";
 
@@ -13,11 +13,15 @@ export async function writeItems(
   format: ItemFormat,
   path: string | undefined,
 ): Promise<void> {
-  if (path === undefined) return writeTexts(standardOutput, items, format);
-  return writeTarget(path, async (partial) => {
+  const texts = writers[format](items);
+  if (path === undefined) {
+    for await (const text of texts) await print(text);
+    return;
+  }
+  await writeTarget(path, async (partial) => {
     const file = openSync(partial, "wx", modeLike(undefined));
     try {
-      await writeTexts(file, items, format);
+      for await (const text of texts) writeAll(file, Buffer.from(text));
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -26,8 +30,9 @@ export async function writeItems(
   });
 }
 
-async function writeTexts(file: number, items: AsyncIterable<string>, format: ItemFormat): Promise<void> {
-  for await (const text of writers[format](items)) await writeAll(file, Buffer.from(text));
+/** Bun's own file writer reports a full disk late, or not at all. */
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let start = 0; start < bytes.byteLength; ) start += writeSync(file, bytes, start);
 }
 
 const writers: Readonly<Record<ItemFormat, (items: AsyncIterable<string>) => AsyncGenerator<string>>> = {
