@@ -28,7 +28,7 @@ export function withSuffix(tag: string, suffix: "gzip" | "read-only" | "not-kept
 /** True if `If-None-Match` contains this tag, or `*`: the client already has the state that the tag stands for. */
 export function ifNoneMatchHits(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-none-match");
-  return header !== undefined && matchesWeakly(header, tag);
+  return header !== undefined && matches(header, tag, "weak");
 }
 
 /**
@@ -43,7 +43,7 @@ export function checkIfMatch(headers: HeaderFields): void {
 /** False if there is an `If-Match` header that does not match this tag. */
 export function ifMatchHolds(headers: HeaderFields, tag: string): boolean {
   const header = headers.get("if-match");
-  return header === undefined || matchesStrongly(header, tag);
+  return header === undefined || matches(header, tag, "strong");
 }
 
 /** Throws a `Problem` if `If-Match` asks for another state than that of the document with this tag, or is empty. */
@@ -65,20 +65,14 @@ export function writeCondition(headers: HeaderFields, tagOf: (version: Version) 
 // contains anything else matches no tag, except for a single `*`.
 const tagPattern = /[ \t]*(?:(W\/)?("[^"]*")[ \t]*)?(?:,|$)/gy;
 
-function matchesStrongly(header: string, tag: string): boolean {
-  if (header.trim() === "*") return true;
-  return tagsOf(header).some(({ weak, opaque }) => !weak && isSameState(opaque, tag));
-}
-
-function matchesWeakly(header: string, tag: string): boolean {
+/** With strong comparison, a tag that is marked as weak matches nothing (RFC 9110, section 8.8.3.2). */
+function matches(header: string, tag: string, comparison: "strong" | "weak"): boolean {
   // Clients that poll usually send exactly the tag that they got. Comparing the whole header first saves parsing it,
   // which takes as long as the rest of the request.
   if (header === tag || header === withSuffix(tag, "gzip") || header.trim() === "*") return true;
-  return tagsOf(header).some(({ opaque }) => isSameState(opaque, tag));
-}
-
-function isSameState(opaque: string, tag: string): boolean {
-  return opaque === tag || withoutCoding(opaque) === tag;
+  return tagsOf(header).some(
+    ({ weak, opaque }) => !(weak && comparison === "strong") && (opaque === tag || withoutCoding(opaque) === tag),
+  );
 }
 
 /** The entity tags in a header. Empty if the header is not a list of entity tags. */
