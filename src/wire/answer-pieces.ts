@@ -47,7 +47,11 @@ function makePieces(answer: Answer, date: string, closes: boolean, withBody: boo
     const head = headText(answer, date, closes, body.byteLength);
     return withBody ? [head, ...body.pieces] : [head];
   }
-  if (body === undefined) return [headText(answer, date, closes, endsWithHead(answer) ? undefined : 0)];
+  if (body === undefined) {
+    // A 204 or 304 never has a body, and must not claim a length of 0 (RFC 9110, sections 8.6 and 15.4.5).
+    const endsWithHead = answer.status === 204 || answer.status === 304;
+    return [headText(answer, date, closes, endsWithHead ? undefined : 0)];
+  }
   if (typeof body !== "string") return [];
   const head = headText(answer, date, closes, Buffer.byteLength(body));
   return [withBody ? head + body : head];
@@ -64,14 +68,6 @@ function headText({ status, headers }: Answer, date: string, closes: boolean, le
   if (length !== undefined) text += `Content-Length: ${length}\r\n`;
   if (closes) text += "Connection: close\r\n";
   return `${text}Date: ${date}\r\n\r\n`;
-}
-
-/**
- * True for statuses whose answers never have a body. Such an answer must not claim a length of 0 (RFC 9110, sections
- * 8.6 and 15.4.5).
- */
-function endsWithHead({ status }: Answer): boolean {
-  return status === 204 || status === 304;
 }
 
 const chunkedHeader = { "Transfer-Encoding": "chunked" };

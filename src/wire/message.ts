@@ -126,9 +126,7 @@ export interface StreamSource {
 }
 
 export function isStream(body: Answer["body"]): body is StreamBody {
-  return (
-    body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array) && !(body instanceof PieceBody)
-  );
+  return typeof body === "object" && "open" in body;
 }
 
 /** Releases the resources of a streamed body that will never be sent. */
