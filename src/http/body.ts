@@ -29,7 +29,6 @@ const parameterPattern = new RegExp(`;[ \\t]*(?:(${token})=(${token}|${quoted}))
  * UTF-8.
  */
 export function checkMediaType(contentType: string | undefined): void {
-  if (contentType === "application/json" || contentType === "application/json; charset=utf-8") return;
   if (contentType !== undefined && isJsonInUtf8(contentType)) return;
   const sent =
     contentType === undefined ? "The request has no Content-Type" : `The request has Content-Type ${contentType}`;
