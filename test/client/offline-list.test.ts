@@ -551,6 +551,27 @@ describe("refusals", () => {
     expect(logged).toHaveBeenCalled();
   });
 
+  test("the page of a network that wants a sign-in first passes: the edits are sent without retry()", async () => {
+    const { service, network, list } = await open();
+    let answer: (() => Response) | undefined;
+    const made = list({}, { fetch: async (url, init) => answer?.() ?? network.fetch(url, init) });
+    await follow(made);
+    const redirect = () => new Response(null, { status: 302, headers: { Location: "http://sign-in.example/" } });
+    for (const other of [page, redirect]) {
+      let answers = 0;
+      answer = () => {
+        answers++;
+        return other();
+      };
+      await made.add({ Name: "Two" });
+      network.breakFeeds();
+      await eventually(() => expect(answers).toBeGreaterThan(2));
+      answer = undefined;
+      await isSent(made);
+    }
+    expect(JSON.parse(await service.list())).toHaveLength(2);
+  });
+
   test("Retry-After of many days is no reason for haste", async () => {
     const { network, list } = await open();
     let posts = 0;

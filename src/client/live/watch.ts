@@ -5,7 +5,15 @@ import { scanArray } from "../../items/json-text.ts";
 import { stringOf } from "../../items/object-text.ts";
 import { parseToken } from "../../items/token.ts";
 import type { RequestOptions, Stored } from "../client-options.ts";
-import { hasStatus, InvalidResponseError, isPassing, isTodoError, NetworkError, readResponse } from "../errors.ts";
+import {
+  hasStatus,
+  InvalidResponseError,
+  isPassing,
+  isTodoError,
+  NetworkError,
+  readResponse,
+  type TodoClientError,
+} from "../errors.ts";
 import { idOf } from "../item-text.ts";
 import type { Reply } from "../reply.ts";
 import { backoffMs, type Requester } from "../requester.ts";
@@ -128,7 +136,7 @@ export class Source {
           before = state ?? before;
         }
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!isPassing(error) && !this.#isOther(error)) throw error;
         const retryInMs = backoffMs(failures++);
         before = "";
         yield { kind: "lost", error, retryInMs };
@@ -197,6 +205,13 @@ export class Source {
     // The token is set after the `yield`. If the caller did not take the changes, the next connection asks for them.
     this.#token = token;
     return { kind: "polling", readOnly: values.get("readOnly") === "true", epoch };
+  }
+
+  /** Whether somebody else has answered for a service that is known, such as a network that wants a sign-in first. */
+  #isOther(error: unknown): error is TodoClientError {
+    const isStrange =
+      isTodoError(error, "InvalidResponseError") || (isTodoError(error, "HttpError") && error.status < 400);
+    return this.#token !== undefined && isStrange;
   }
 
   /** Yields the whole list of a server that seems to have no feed, if it has changed. */
