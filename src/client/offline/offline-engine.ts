@@ -6,7 +6,6 @@
 
 import { Follower } from "../live/follower.ts";
 import type { LiveListOptions } from "../live/live-list.ts";
-import type { Entry } from "../live/mirror.ts";
 import { Publisher } from "../live/publisher.ts";
 import type { ListChange } from "../live/watch.ts";
 import type { Requester } from "../requester.ts";
@@ -71,8 +70,8 @@ export class OfflineEngine<Item> {
   );
   /** The conflicts that the app's `onConflict` has been asked about. */
   readonly #asked = new WeakSet<Edit>();
-  /** What the user has done while the device has not kept it yet, each with the promise of the call. */
-  readonly #calls = new Map<Edit, Promise<void>>();
+  /** What the user has done while the device has not kept it yet. */
+  readonly #calls = new Set<Edit>();
   readonly #end = new AbortController();
   #isStarted = false;
   /** Each call of `sync` that is under way looks here whether it is done. */
@@ -110,30 +109,31 @@ export class OfflineEngine<Item> {
 
   /**
    * Makes an edit of what the user sees: the item's text with earlier edits on top. If there is nothing to do, `make`
-   * returns undefined. `seen` is the item without edits as the user sees it.
+   * returns undefined.
    */
-  async edit(id: string, make: (base: string | undefined) => UserEdit | undefined, seen?: Entry<Item>): Promise<void> {
+  async edit(id: string, make: (base: string | undefined) => UserEdit | undefined): Promise<void> {
     await this.ready;
     if (this.#follower.connected?.readOnly) throw new Error("The service is read-only: it stores no edits.");
     if (this.#follower.status.readOnly) this.#follower.doubt();
     // The device may be slow. If others change the item before it has kept the edit, the user has not seen that.
-    seen ??= this.view.seen.find((entry) => entry.id === id);
-    const calls = [...this.#calls].filter(([edit]) => edit.id === id);
-    const shown = [...this.#kept.outbox.filter((edit) => edit.id === id), ...calls.map(([edit]) => edit)];
+    const seen = this.view.seen.find((entry) => entry.id === id);
+    const own = (outbox: Outbox) => outbox.filter((edit) => edit.id === id);
+    const shown = [...own(this.#kept.outbox), ...own([...this.#calls])];
     const made = make(shown.reduce(onTop, seen?.json));
-    // If a call before this one fails, there is something to do after all.
-    if (!made)
-      return Promise.all(calls.map(([, kept]) => kept)).then(
-        () => {},
-        () => this.edit(id, make, seen),
-      );
     const { epoch } = this.#follower.mirror;
-    const edit = { ...made, id, epoch, number: this.#kept.nextNumber(), sent: false };
-    const kept = this.#kept
+    const editOf = (user: UserEdit) => ({ ...user, id, epoch, number: this.#kept.nextNumber(), sent: false });
+    if (!made)
+      // If a call before this one fails or is discarded, there is something to do after all.
+      return this.#kept.commit((outbox) => {
+        const [now, before] = [this.#follower.mirror.stateOf(id), own(outbox)];
+        const late = make(before.reduce(onTop, now?.json));
+        return late ? withEdit(outbox, editOf(late), now, before) : outbox;
+      }, "room");
+    const edit = editOf(made);
+    this.#calls.add(edit);
+    await this.#kept
       .commit((outbox) => withEdit(outbox, edit, seen, shown), "room")
       .finally(() => this.#calls.delete(edit));
-    this.#calls.set(edit, kept);
-    await kept;
   }
 
   /**
