@@ -26,7 +26,8 @@ export class TodoClientError extends Error {
 
 /**
  * No response arrived, or it broke off. Usually the server or the network is down. In a browser, it may also mean
- * that the server refuses web pages of this origin: browsers report both in the same way.
+ * that the server refuses web pages of this origin: browsers report both in the same way. Or the function for
+ * `credentials` or `token` failed; its error is the `cause`.
  */
 export class NetworkError extends TodoClientError {
   override readonly name = "NetworkError";

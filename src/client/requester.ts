@@ -1,10 +1,19 @@
 // Sends requests: builds addresses, adds credentials, turns error statuses into errors, and retries.
 
 import { serviceRoot } from "./address.ts";
-import { basic } from "./basic.ts";
+import { basic, type Credentials } from "./basic.ts";
 import type { RequestOptions, RetryOptions, Stored, TodoClientOptions, WriteOptions } from "./client-options.ts";
 import { plainValues } from "./codecs.ts";
-import { HttpError, hasStatus, isPassing, isTodoError, type RequestName, readResponse } from "./errors.ts";
+import {
+  HttpError,
+  hasStatus,
+  isPassing,
+  isTodoError,
+  NetworkError,
+  type RequestName,
+  readResponse,
+  reasonOf,
+} from "./errors.ts";
 import { idOf, newId, readObject, sameId } from "./item-text.ts";
 import { arrived, Reply } from "./reply.ts";
 import { abortReason, pause } from "./time-limit.ts";
@@ -165,15 +174,26 @@ export class Requester<Item> {
   /** Makes an item from its JSON text in the list or in the change feed. */
   readonly parseListed = (json: string): Item => this.parseItem({ method: "GET", url: this.listUrl }, json);
 
-  async #headers({ headers = {}, body }: RequestParts): Promise<Headers> {
-    const all = new Headers({ Accept: "application/json" });
-    if (body !== undefined) all.set("Content-Type", "application/json");
-    for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
-    const { credentials, token } = this.options;
-    const used = typeof credentials === "function" ? await credentials() : credentials;
-    if (token) all.set("Authorization", `Bearer ${await token()}`);
-    else if (used) all.set("Authorization", basic(used));
+  async #headers(request: RequestParts): Promise<Headers> {
+    const type = request.body === undefined ? undefined : "application/json";
+    const values = { Accept: "application/json", "Content-Type": type, ...request.headers };
+    const all = new Headers();
+    for (const [name, value] of Object.entries({ ...values, Authorization: await this.#authorization(request) }))
+      if (value !== undefined) all.set(name, value);
     return all;
+  }
+
+  /** The app's function may need the network, for example for a new token. If it fails, it may succeed later. */
+  async #authorization(request: RequestName): Promise<string | undefined> {
+    const { credentials, token } = this.options;
+    let used: Credentials | undefined;
+    try {
+      if (token) return `Bearer ${await token()}`;
+      used = typeof credentials === "function" ? await credentials() : credentials;
+    } catch (cause) {
+      throw new NetworkError(request, `no credentials: ${reasonOf(cause)}`, { cause });
+    }
+    return used && basic(used);
   }
 }
 

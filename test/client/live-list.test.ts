@@ -234,6 +234,28 @@ describe("failures", () => {
     expect(status().needsCredentials).toBe(false);
   });
 
+  test("a function for a token or for credentials that fails for a moment, such as without a network, is asked again", async () => {
+    for (const name of ["token", "credentials"]) {
+      const { network, todo } = await openService();
+      let isDown = false;
+      const ask = () => {
+        if (isDown) throw new TypeError("the provider cannot be reached");
+        return name === "token" ? "x.y.z" : undefined;
+      };
+      const client = new TodoClient("http://localhost/", { fetch: network.fetch, [name]: ask, retry: { limit: 0 } });
+      const list = client.liveList();
+      await follow(list);
+      isDown = true;
+      network.breakFeeds();
+      const cause = { message: "the provider cannot be reached" };
+      await eventually(() => expect(list.getSnapshot().status.connection).toMatchObject({ error: { cause } }));
+      await expect(client.list()).rejects.toMatchObject({ name: "NetworkError", cause });
+      isDown = false;
+      await todo.create({ Name: "One" });
+      await eventually(() => expect(names(list)).toEqual(["One"]));
+    }
+  });
+
   test("an app that connects again whenever credentials are needed does not break off its own attempts", async () => {
     let isSignedIn = false;
     const { network } = await openService();
