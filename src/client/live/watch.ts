@@ -207,11 +207,14 @@ export class Source {
     return { kind: "polling", readOnly: values.get("readOnly") === "true", epoch };
   }
 
-  /** Whether somebody else has answered for a service that is known, such as a network that wants a sign-in first. */
+  /**
+   * Whether somebody else has answered for a service that is known: a network that wants a sign-in first, or a proxy
+   * while the service is replaced. Every error of the service has a code.
+   */
   #isOther(error: unknown): error is TodoClientError {
-    const isStrange =
-      isTodoError(error, "InvalidResponseError") || (isTodoError(error, "HttpError") && error.status < 400);
-    return this.#token !== undefined && isStrange;
+    if (this.#token === undefined || hasStatus(error, 401)) return false;
+    if (!isTodoError(error, "HttpError")) return isTodoError(error, "InvalidResponseError");
+    return error.code === undefined || error.code === "Redirect";
   }
 
   /** Yields the whole list of a server that seems to have no feed, if it has changed. */
