@@ -208,4 +208,12 @@ export const offlineBreaks: readonly Break[] = [
     isQuick: true,
     tests: [simulation],
   },
+  {
+    name: "without a change feed, a list does not look at what has become of the edits that it has sent",
+    file: "src/client/offline/edit-sender.ts",
+    text: 'if (this.#parts.follower.connected?.kind === "polling")',
+    replacement: "if (this.#parts.signal.aborted)",
+    isQuick: true,
+    tests: [{ file: "test/client/offline-list.test.ts", title: "is not shown for ever" }],
+  },
 ];

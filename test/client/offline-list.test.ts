@@ -1062,6 +1062,23 @@ describe("storage", () => {
   });
 });
 
+test("without a change feed, an item that others remove just after it was added is not shown for ever", async () => {
+  const { service, network, list } = await open();
+  const fetch = async (url: string, init: RequestInit) => {
+    if (url.includes("/changes/")) return new Response("", { status: 404 });
+    const response = await network.fetch(url, init);
+    const text = await response.text();
+    if (init.method === "POST")
+      for (const { ID } of JSON.parse(await service.list())) await service.send("DELETE", `/api/todoitems/${ID}`);
+    return new Response(text, { status: response.status });
+  };
+  const made = list({ pollMs: 20 }, { fetch });
+  await follow(made);
+  await made.add({ Name: "One" });
+  await isSent(made);
+  await eventually(() => expect(names(made)).toEqual([]));
+});
+
 test("a subscriber never sees a stored edit undone, if its response comes before the change feed tells of it", async () => {
   const { network, list } = await open();
   const slow = async (url: string, init: RequestInit) => {
