@@ -640,6 +640,15 @@ describe("another store", () => {
     expect(await network.service.list()).toContain('"Name":"Two"');
   });
 
+  test("if the response shows that another store answers by now, no more is sent to it", async () => {
+    const { network, followed } = await open();
+    const made = await followed();
+    network.service = (await openService()).service;
+    await Promise.all([made.add({ Name: "One" }), made.add({ Name: "Two" })]);
+    await eventually(() => expect(pending(made)).toMatchObject([{ state: "held" }]));
+    expect(JSON.parse(await network.service.list())).toMatchObject([{ Name: "One" }]);
+  });
+
   test("without a subscriber, edits for another store cost no more requests, until sendAnyway() or retry()", async () => {
     const { service, network, list } = await open();
     const made = list();
@@ -1062,6 +1071,21 @@ describe("storage", () => {
   });
 });
 
+test("on a server whose errors have no codes, a change of what others have deleted is a conflict", async () => {
+  const { service, network, list } = await open();
+  await service.create(item(ids.one, '"Name":"One"'));
+  const fetch = async (url: string, init: RequestInit) => {
+    if (url.includes("/changes/")) return new Response("", { status: 404 });
+    const response = await network.fetch(url, init);
+    return new Response(response.ok ? await response.text() : "", { status: response.status });
+  };
+  const made = list({ pollMs: 60_000 }, { fetch });
+  await follow(made);
+  await service.send("DELETE", `/api/todoitems/${ids.one}`, "");
+  await made.change(ids.one, rename("Uno"));
+  await eventually(() => expect(pending(made)).toMatchObject([{ state: "conflict" }]));
+});
+
 test("without a change feed, an item that others remove just after it was added is not shown for ever", async () => {
   const { service, network, list } = await open();
   const fetch = async (url: string, init: RequestInit) => {
@@ -1069,7 +1093,7 @@ test("without a change feed, an item that others remove just after it was added 
     const response = await network.fetch(url, init);
     const text = await response.text();
     if (init.method === "POST")
-      for (const { ID } of JSON.parse(await service.list())) await service.send("DELETE", `/api/todoitems/${ID}`);
+      for (const { ID } of JSON.parse(await service.list())) await service.send("DELETE", `/api/todoitems/${ID}`, "");
     return new Response(text, { status: response.status });
   };
   const made = list({ pollMs: 20 }, { fetch });

@@ -10,6 +10,7 @@ import {
   insistence,
   reconciled,
   refused,
+  withEdit,
 } from "../../src/client/offline/outbox.ts";
 import { ids } from "../service.ts";
 
@@ -25,6 +26,12 @@ const gone = { id: ids.one, json: undefined, etag: undefined, position: 1 };
 const problem = { status: 507, code: "StoreFull", detail: "" };
 /** It was compared with the list when the service refused an earlier attempt: meanwhile, somebody has written B. */
 const first = edit(1, "change", { A: "old", B: "theirs" }, { A: "mine", B: "theirs" });
+
+test("an edit that the user takes back before it was sent leaves nothing", () => {
+  const change = edit(2, "change", { A: "old" }, { A: "mine" });
+  const back = edit(3, "change", { A: "mine" }, { A: "old" });
+  expect(withEdit([change], back, { json: change.base }, [change])).toEqual([]);
+});
 
 test("a refused edit and what the user did next become one edit", () => {
   const change = edit(2, "change", { A: "mine", B: "theirs" }, { A: "mine", B: "next" });
