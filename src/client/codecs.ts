@@ -25,7 +25,8 @@ export interface ItemCodec<Item> {
 
 /** The default: `JSON.parse` and `JSON.stringify`. Numbers become doubles, as usual in JavaScript. */
 export function plainValues<Item>(): ItemCodec<Item> {
-  return { parse: (json) => JSON.parse(json) as Item, stringify: (item) => JSON.stringify(item) };
+  // `JSON.stringify` returns no text for an item that somebody has forgotten to return.
+  return { parse: (json) => JSON.parse(json) as Item, stringify: (item) => JSON.stringify(item) ?? "null" };
 }
 
 /** Items stay JSON text. Every character is kept, except for insignificant white space. */

@@ -275,6 +275,15 @@ describe("conflicts", () => {
     await expect(list.change(ids.one, edit)).rejects.toThrow("not a promise");
   });
 
+  test("an edit function that returns nothing is refused with a sentence that says so", async () => {
+    const { connect, list } = await open();
+    const nothing = (() => {}) as unknown as (seen: TodoItem) => TodoItem;
+    const [made, todo] = [list(), connect()];
+    const id = await made.add({ Name: "One" });
+    await made.sync();
+    for (const either of [made, todo]) await expect(either.change(id, nothing)).rejects.toThrow("is a JSON object");
+  });
+
   test("if onConflict throws, the edit waits, and other edits are sent", async () => {
     const logged = spyOn(console, "error").mockImplementation(() => {});
     const { service, list } = await openConflict({
