@@ -150,6 +150,8 @@ function nameOf<Item>({ requester }: TodoClient<Item>, { name }: OfflineListOpti
   const { credentials, token } = requester.options;
   if (name !== undefined) return name;
   if (token || typeof credentials === "function")
-    throw new TypeError("The client's credentials are a function. Say whose list this is, with the option name.");
+    throw new TypeError(
+      "The client's credentials are a function, or it has a token. Say whose list this is, with the option name.",
+    );
   return credentials?.username ?? "";
 }
