@@ -1095,6 +1095,23 @@ test("on a server whose errors have no codes, a change of what others have delet
   await eventually(() => expect(pending(made)).toMatchObject([{ state: "conflict" }]));
 });
 
+test("if a server does not say what the item is now, it is fetched before the edit is compared with it", async () => {
+  const { service, network, list } = await open();
+  await service.create(item(ids.one, '"Name":"One"'));
+  const fetch = async (url: string, init: RequestInit) => {
+    const response = await network.fetch(url, init);
+    return response.status === 412 ? new Response("", { status: 412 }) : response;
+  };
+  const made = list({}, { fetch });
+  await made.sync();
+  await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"One","Notes":"of somebody else"'));
+  network.state = "down";
+  await made.change(ids.one, rename("Uno"));
+  network.state = "up";
+  await isSent(made);
+  expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Uno","Notes":"of somebody else"')}]`);
+});
+
 test("without a change feed, an item that others remove just after it was added is not shown for ever", async () => {
   const { service, network, list } = await open();
   const fetch = async (url: string, init: RequestInit) => {
