@@ -444,6 +444,24 @@ describe("on a slow device", () => {
     }
   });
 
+  test("a call that finds nothing to do takes back nothing that others do while it waits", async () => {
+    const { service, storage, list } = await open();
+    await service.create(item(ids.one, '"Name":"One"'));
+    const { gate, ...slowly } = gated(storage);
+    const made = list(slowly);
+    await follow(made);
+    gate.isClosed = true;
+    const adding = made.add({ Name: "Two" });
+    await turns(100);
+    const changing = made.change(ids.one, rename("One"));
+    await service.send("PUT", "/api/todoitems/", item(ids.one, '"Name":"Theirs"'));
+    await eventually(() => expect(names(made)).toContain("Theirs"));
+    gate.open();
+    await Promise.all([adding, changing]);
+    await isSent(made);
+    expect(await service.list()).toContain('"Name":"Theirs"');
+  });
+
   test("an item that the user deletes just when its add is confirmed is deleted", async () => {
     const { service, network, storage, list } = await open();
     const { gate, ...slowly } = gated(storage);

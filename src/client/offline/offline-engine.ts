@@ -123,11 +123,12 @@ export class OfflineEngine<Item> {
     const { epoch } = this.#follower.mirror;
     const editOf = (user: UserEdit) => ({ ...user, id, epoch, number: this.#kept.nextNumber(), sent: false });
     if (!made)
-      // If a call before this one fails or is discarded, there is something to do after all.
+      // If a call before this one fails or is discarded, there is something to do after all. But if the item has changed,
+      // because an earlier edit is stored, or because of others, the user has not asked to change it back.
       return this.#kept.commit((outbox) => {
-        const [now, before] = [this.#follower.mirror.stateOf(id), own(outbox)];
-        const late = make(before.reduce(onTop, now?.json));
-        return late ? withEdit(outbox, editOf(late), now, before) : outbox;
+        const isUnchanged = this.#follower.mirror.stateOf(id)?.json === seen?.json;
+        const late = isUnchanged ? make(own(outbox).reduce(onTop, seen?.json)) : undefined;
+        return late ? withEdit(outbox, editOf(late), seen, own(outbox)) : outbox;
       }, "room");
     const edit = editOf(made);
     this.#calls.add(edit);
