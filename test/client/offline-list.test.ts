@@ -1113,6 +1113,24 @@ test("on a server whose errors have no codes, a change of what others have delet
   await eventually(() => expect(pending(made)).toMatchObject([{ state: "conflict" }]));
 });
 
+test("behind a proxy that holds back the change feed, edits are sent and the list is polled", async () => {
+  const { service, network, list } = await open();
+  const wait = globalThis.setTimeout;
+  const impatient = spyOn(globalThis, "setTimeout").mockImplementation(((work: () => void, ms = 0, ...args: []) =>
+    wait(work, ms > 1_000 ? 10 : ms, ...args)) as typeof setTimeout);
+  closes.push(() => impatient.mockRestore());
+  const fetch = async (url: string, init: RequestInit) =>
+    url.includes("/changes/events") ? new Promise<Response>(() => {}) : network.fetch(url, init);
+  const made = list({}, { fetch });
+  await made.add({ Name: "One" });
+  await isSent(made);
+  expect(await service.list()).toContain('"Name":"One"');
+  await follow(made);
+  await service.send("POST", "/api/todoitems/", item(ids.two, '"Name":"Two"'));
+  await eventually(() => expect(names(made)).toEqual(["One", "Two"]));
+  expect(made.getSnapshot().status.connection.kind).toBe("polling");
+});
+
 test("if a server does not say what the item is now, it is fetched before the edit is compared with it", async () => {
   const { service, network, list } = await open();
   await service.create(item(ids.one, '"Name":"One"'));

@@ -82,6 +82,8 @@ type FollowEvent = ListChange | WatchState;
 const feedSilenceMsMax = 60_000;
 /** How often the feed of our service may be missing before it counts as blocked, and the list is polled. */
 const feedFailuresMax = 3;
+/** How many feeds in a row may be silent before the document of changes is polled instead. */
+const silentFeedsMax = 2;
 
 export async function* watch<Item>(
   requester: Requester<Item>,
@@ -156,8 +158,7 @@ export class Source {
       const reply = await this.#open("delta");
       const state = yield* reply ? this.#document(reply) : this.#list();
       // Where replies cannot be streamed, a request for the feed never gets a reply.
-      const feed = reply?.streams ? await this.#open("events") : undefined;
-      if (feed) yield* this.#events(feed);
+      if (reply?.streams && this.#requester.silentFeeds < silentFeedsMax) yield* this.#feed();
       yield state;
       await pause(pollMs, signal);
     }
@@ -239,8 +240,20 @@ export class Source {
     return { kind: "polling", readOnly: false, epoch: undefined };
   }
 
+  /** Yields what the feed says, if the service has one. Some proxies hold it back, although they pass on the document. */
+  async *#feed(): AsyncGenerator<FollowEvent> {
+    try {
+      const reply = await this.#open("events");
+      if (reply) yield* this.#events(reply);
+    } catch (error) {
+      if (isTodoError(error, "TimeoutError")) this.#requester.silentFeeds++;
+      throw error;
+    }
+  }
+
   async *#events(reply: Reply): AsyncGenerator<FollowEvent, never> {
     for await (const event of reply.events()) {
+      this.#requester.silentFeeds = 0;
       const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
       if (type === "resync") {
         // The next connection begins with the whole list. The pause before it keeps the client from reading the list
