@@ -12,8 +12,8 @@ export interface Transport {
   /** Closes our side of the connection. The client may still send. The socket closes once the client has closed too. */
   shutdown(): void;
   /**
-   * Closes the socket. Call this only if the client has already closed its side. After this call, `terminate` has no
-   * effect on a TLS socket.
+   * Closes the socket. The system goes on sending what was written. After this call, `terminate` has no effect on a
+   * TLS socket.
    */
   end(): unknown;
   terminate(): void;

@@ -130,7 +130,11 @@ export class Connection implements Sender, SlowReader {
     if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") this.#refuse(refusal);
     else if (this.#phase === "body") this.#failBody(refusal);
-    else this.cut();
+    else if (this.#phase === "lingering") {
+      // Everything is handed to the system, which may still be sending it to a slow client. A reset would discard it.
+      this.closed();
+      this.#transport.end();
+    } else this.cut();
   }
 
   /**

@@ -30,8 +30,8 @@ export type Phase =
 export const phasesOfInput: ReadonlySet<Phase> = new Set(["handshake", "idle", "head", "body", "skipping"]);
 
 /**
- * How long the client may take to read its last answer and close. If we closed the socket at once, the system might
- * send a reset, which could destroy that answer on its way.
+ * How long the client may take to close after its last answer. If we closed the socket at once and the client sent
+ * something more, the system would send a reset, which could destroy that answer on its way.
  */
 const lingerMs = 2_000;
 

@@ -7,7 +7,7 @@ import { listen, type RunningServer } from "../../src/wire/listen.ts";
 import { type SlowReader, UnsentBytes } from "../../src/wire/unsent-bytes.ts";
 import { eventually } from "../eventually.ts";
 import { Service } from "../service.ts";
-import { listenOptions } from "./listen-options.ts";
+import { connectionLimit, listenOptions } from "./listen-options.ts";
 
 const itemCount = 440;
 const itemBytes = 32_000;
@@ -88,6 +88,18 @@ class Reader {
     return answer.subarray(answer.indexOf("\r\n\r\n") + 4).toString();
   }
 }
+
+test("a client that pauses gets the rest of its last answer, although the server has closed the connection", async () => {
+  const connections = connectionLimit();
+  service = await Service.on(new MemoryEngine());
+  server = listen(service.app, { ...listenOptions, connections });
+  // More than the client's system takes unread, and less than both systems together.
+  const text = `{"ID":"${idOf(0)}","Notes":"${"x".repeat(700_000)}"}`;
+  await service.create(text);
+  const reader = await Reader.start();
+  await eventually(() => connections.used === 0);
+  expect((await reader.body()) === `[${text}]`).toBe(true);
+});
 
 describe("readers that stop reading", () => {
   test("100 readers that each stop at another version of a 14 MB list share the bytes that did not change", async () => {
