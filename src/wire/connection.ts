@@ -130,11 +130,7 @@ export class Connection implements Sender, SlowReader {
     if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") this.#refuse(refusal);
     else if (this.#phase === "body") this.#failBody(refusal);
-    else if (this.#phase === "lingering") {
-      // Everything is handed to the system, which may still be sending it to a slow client. A reset would discard it.
-      this.closed();
-      this.#transport.end();
-    } else this.cut();
+    else this.cut();
   }
 
   /**
@@ -152,9 +148,12 @@ export class Connection implements Sender, SlowReader {
 
   /** Drops the connection at once, whatever is in progress. */
   cut(): void {
+    const isAnswered = this.#phase === "lingering";
     // The socket may stay open for a while. Clean up now, so that no other answer is sent.
     this.closed();
-    this.#transport.terminate();
+    // A reset would discard what the system is still sending to a slow client.
+    if (isAnswered) this.#transport.end();
+    else this.#transport.terminate();
   }
 
   /** Reads the body of a request that has one. See `HttpRequest`. */

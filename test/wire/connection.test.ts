@@ -225,6 +225,21 @@ describe("a connection", () => {
     expect(wire.closedBy).toEqual(["shutdown"]);
   });
 
+  test("a stop drops a request in progress, but does not reset a connection on which everything is answered", async () => {
+    for (const [path, closedBy] of [
+      ["/unread", ["shutdown", "end"]],
+      ["/later", ["terminate"]],
+    ] as const) {
+      const host = new Echo();
+      const wire = new SlowTransport();
+      const connection = new Connection(wire, "192.0.2.1", false, host, host);
+      connection.receive(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`));
+      if (path === "/unread") await host.settle();
+      connection.cut();
+      expect(wire.closedBy).toEqual([...closedBy]);
+    }
+  });
+
   test("after the last answer only our side is closed, unless the client has closed its side", async () => {
     for (const [clientEnds, closedBy] of [
       [false, "shutdown"],
