@@ -1,10 +1,11 @@
 // `todoitems accept`: makes a store of a file whose log, or whose record, does not fit it, so that the service starts on
 // it again. Which of the files are right is for a person to say; so this is a command, and not a setting.
 
+import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import type { Snapshot } from "../engines/snapshot.ts";
 import { realPathOf } from "../engines/sqlite/open-store.ts";
-import { connectImmutable } from "../engines/sqlite/read-only-connection.ts";
+import { connectImmutable, openForReading } from "../engines/sqlite/read-only-connection.ts";
 import { SqliteStoreError } from "../engines/sqlite/sqlite-errors.ts";
 import { openSqliteSnapshot } from "../engines/sqlite/sqlite-snapshot.ts";
 import { judgeFiles, readHeader, writeRecord } from "../engines/sqlite/store-record.ts";
@@ -41,7 +42,7 @@ export const command = defineCommand(
       return;
     }
     const open = (kept: string) =>
-      args.has("with-log") ? openWithLog(kept) : openSqliteSnapshot(path, connectImmutable);
+      args.has("with-log") ? openWithLog(path, kept) : openSqliteSnapshot(path, connectImmutable);
     const summary = await replaceStore(path, { command: "accept", force: true, open });
     await printSummary(summary, args.has("json"), `Accepted ${path}`);
   },
@@ -58,12 +59,23 @@ function isInDoubt(path: string): boolean {
 }
 
 /** Opens the copy of the old files as one store, as if its record said that the file and the log belong together. */
-function openWithLog(kept: string): Snapshot {
+function openWithLog(path: string, kept: string): Snapshot {
   const header = readHeader(kept);
   // A closed file is complete. If this command was interrupted before, the log beside it is the one that it has applied.
-  if (header && !header.isWal) return openSqliteSnapshot(kept, connectImmutable);
+  if (header && !header.isWal) return openSqliteSnapshot(path, connectImmutable);
   if (!header || !existsSync(`${kept}-wal`))
     throw new CommandError("There is no log that could belong to this file. Leave out --with-log.");
   writeRecord(kept, { marks: [header], isInUse: true });
-  return openSqliteSnapshot(kept);
+  return openSqliteSnapshot(path, () => openCopy(kept, path));
+}
+
+/** If it cannot be read, the error names the file of which it is a copy, because the copy is removed then. */
+function openCopy(kept: string, path: string): Database {
+  try {
+    return openForReading(kept);
+  } catch (error) {
+    if (!(error instanceof SqliteStoreError)) throw error;
+    const { message, trouble } = error;
+    throw new SqliteStoreError(message.replaceAll(kept, path), { cause: error, trouble, path });
+  }
 }

@@ -52,7 +52,8 @@ export async function replaceStore(path: string, { command, force, open }: Repla
     while (endings.some((ending) => existsSync(`${kept}${ending}`))) kept += "-again";
     let isReplaced = false;
     const forgetKept = () => {
-      if (!isReplaced) for (const ending of endings) removeFile(`${kept}${ending}`);
+      // SQLite leaves its index of the log behind if the copy was only read.
+      for (const ending of ["-shm", ...(isReplaced ? [] : endings)]) removeFile(`${kept}${ending}`);
     };
     return withCleanUp(forgetKept, async () => {
       keep(file, kept);

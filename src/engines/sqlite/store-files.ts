@@ -87,7 +87,7 @@ export class StoreFiles {
 
   #find(hasFailed: boolean): Finding | undefined {
     if (readPragma(this.#database, "data_version") !== this.#dataVersion)
-      return { text: "another program has committed to the store", isProof: !hasFailed };
+      return { text: "another program has committed to the store, or emptied its log", isProof: !hasFailed };
     const looksRight = this.#storeLooks() === this.#looks;
     if (!(looksRight ? this.#hasOwnNames() : this.#lookUp() === this.#identities))
       return { text: "the store, its log or its -shm file was moved, removed or replaced", isProof: true };

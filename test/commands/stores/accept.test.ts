@@ -89,12 +89,14 @@ test("a file that SQLite cannot read is named, is left as it was, and no kept co
   for (const bytes of [readFileSync(service.path).fill(7, 100), Buffer.from("no store at all")]) {
     writeFileSync(service.path, bytes);
     const before = service.files();
-    const { exitCode, stderr } = await service.run("accept");
-    expect(exitCode).toBe(3);
-    expect(stderr).toStartWith(`error: ${service.path}: `);
-    expect(stderr).toMatch(/not a SQLite file|the file is damaged/);
-    expect(stderr).not.toMatch(/kept as|defect/);
-    expect(service.files()).toEqual(before);
+    for (const flags of [[], ["--with-log"]]) {
+      const { exitCode, stderr } = await service.run("accept", ...flags);
+      expect(exitCode).toBe(3);
+      expect(stderr).toStartWith(`error: ${service.path}: `);
+      expect(stderr).toMatch(/not a SQLite file|the file is damaged/);
+      expect(stderr).not.toMatch(/kept as|defect/);
+      expect(service.files()).toEqual(before);
+    }
   }
 });
 
