@@ -38,6 +38,11 @@ export const command = defineCommand(
 async function toFile(store: KeptStore, path: string, force: boolean): Promise<CopySummary> {
   if (store.engine === "sqlite" && isSameFile(store.path, path))
     throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
+  const [, neighbour = ""] = /^(.+)-(?:wal|shm|journal|record|lock)$/.exec(path) ?? [];
+  if (existsSync(neighbour))
+    throw new UsageError(
+      `${path} would count as a part of the store ${neighbour}. Choose another name for the backup.`,
+    );
   const lock = `${realPathOf(path)}-lock`;
   const hadLock = existsSync(lock);
   const removeLock = () => {

@@ -139,6 +139,16 @@ describe("backup", () => {
     expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
   });
 
+  test("is never written to where a file of a store belongs", async () => {
+    await fill(await serve(sqlite("store.db")));
+    for (const ending of ["-wal", "-shm", "-record", "-lock", "-journal"])
+      expect(await run("backup", [path(`store.db${ending}`), "--force", "--store", sqlite("store.db")])).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("would count as a part of the store"),
+      });
+    expect(existsSync(path("store.db-journal"))).toBe(false);
+  });
+
   test("without a file it makes a name from the time, and --json prints a summary", async () => {
     await fill(await serve(sqlite("store.db")));
     const { stdout } = await run("backup", ["--json", "--store", sqlite("store.db")]);
