@@ -35,14 +35,15 @@ export const command = defineCommand(
   },
 );
 
+/** How the names of the files end that are beside a store in use. */
+const companions = ["-wal", "-shm", "-journal", "-record", "-lock"];
+
 async function toFile(store: KeptStore, path: string, force: boolean): Promise<CopySummary> {
   if (store.engine === "sqlite" && isSameFile(store.path, path))
     throw new UsageError(`${path} is the store itself. Choose another file for the backup.`);
-  const [, neighbour = ""] = /^(.+)-(?:wal|shm|journal|record|lock)$/.exec(path) ?? [];
-  if (existsSync(neighbour))
-    throw new UsageError(
-      `${path} would count as a part of the store ${neighbour}. Choose another name for the backup.`,
-    );
+  const ending = companions.find((ending) => path.endsWith(ending)) ?? "";
+  if (ending !== "" && existsSync(path.slice(0, -ending.length)))
+    throw new UsageError(`${path} would count as a part of the store beside it. Choose another name for the backup.`);
   const lock = `${realPathOf(path)}-lock`;
   const hadLock = existsSync(lock);
   const removeLock = () => {

@@ -52,10 +52,13 @@ export class ChangeDocuments {
     this.#portionCharacters = limits.portionCharacters;
   }
 
-  async answer(request: HttpRequest, list: TodoCollection, since: Bookmark | undefined): Promise<Answer> {
+  /** `listNow` returns the list. After a pause it may be another object, because a list that nobody uses is forgotten. */
+  async answer(request: HttpRequest, listNow: () => TodoCollection, since: Bookmark | undefined): Promise<Answer> {
+    let list: TodoCollection;
     // One long document is made in each turn, so that others are answered between those of many readers.
     do {
       await this.#pause;
+      list = listNow();
       await list.refresh();
     } while (this.#pause);
     const headers = this.#headers(list);

@@ -70,7 +70,7 @@ export class ChangeFeed {
   async answer(request: HttpRequest, list: ListKey, wanted: "events" | "delta" | undefined): Promise<Answer> {
     const since = sinceOf(request);
     const wantsDelta = wanted === "delta" || (wanted === undefined && acceptsOnlyJson(request));
-    if (wantsDelta) return this.#documents.answer(request, this.#store.list(list), since);
+    if (wantsDelta) return this.#documents.answer(request, () => this.#store.list(list), since);
     return this.#open(request, list, since);
   }
 
