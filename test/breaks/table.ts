@@ -85,4 +85,18 @@ export const breaks: readonly Break[] = [
     replacement: "if (this.#limits.checkpointFrames < 0) throw",
     tests: [{ file: "test/engines/sqlite/touched-files.test.ts", title: "nothing is lost at a kill" }],
   },
+  {
+    name: "a copy of a store in use is opened without its log, because a closed store was in its place",
+    file: "src/engines/sqlite/store-record.ts",
+    text: "if (!record || (!logBytes && !hasStamp(record, header))) {",
+    replacement: "if (!record) {",
+    tests: [{ file: "test/engines/sqlite/store-record.test.ts", title: "is not replaced by a copy of a store in use" }],
+  },
+  {
+    name: "a store is opened although another service has it open under the name of a link",
+    file: "src/engines/sqlite/open-store.ts",
+    text: 'if (!hasLog && header?.isWal) database.run("PRAGMA journal_mode = DELETE");',
+    replacement: "",
+    tests: [{ file: "test/faults/changed-files.long.test.ts", title: "by a hard link it is refused" }],
+  },
 ];
