@@ -202,7 +202,7 @@ export class SqliteStore {
    */
   #look(): string | undefined {
     if (this.#doubt) throw this.#doubt;
-    const finding = this.#files.look(this.#hasFailed);
+    const finding = this.#files.look();
     if (finding?.isProof) this.#convict(finding.text);
     return finding?.text;
   }

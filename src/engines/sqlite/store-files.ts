@@ -71,11 +71,10 @@ export class StoreFiles {
 
   /**
    * Returns what speaks for a stranger. Undefined if the files look as they should. Every commit calls this. A finding
-   * that is not a proof stays until `acquit`. If a transaction of ours has failed since the last commit, SQLite may count
-   * its own reset as a commit.
+   * that is not a proof stays until `acquit`.
    */
-  look(hasFailed: boolean): Finding | undefined {
-    const finding = this.#find(hasFailed);
+  look(): Finding | undefined {
+    const finding = this.#find();
     if (finding) this.#suspicion = finding;
     return this.#suspicion;
   }
@@ -85,12 +84,13 @@ export class StoreFiles {
     this.#suspicion = undefined;
   }
 
-  #find(hasFailed: boolean): Finding | undefined {
-    if (readPragma(this.#database, "data_version") !== this.#dataVersion)
-      return { text: "another program has committed to the store, or emptied its log", isProof: !hasFailed };
+  #find(): Finding | undefined {
     const looksRight = this.#storeLooks() === this.#looks;
     if (!(looksRight ? this.#hasOwnNames() : this.#lookUp() === this.#identities))
       return { text: "the store, its log or its -shm file was moved, removed or replaced", isProof: true };
+    // After a failed transaction, SQLite may also count its own reset as somebody's commit.
+    if (readPragma(this.#database, "data_version") !== this.#dataVersion)
+      return { text: "another program has committed to the store, or emptied its log", isProof: false };
     if (!looksRight) return { text: "another program has written into the store", isProof: false };
     if (this.#hasOwnHeader()) return undefined;
     return { text: "another program has written into the log, or emptied it", isProof: false };
@@ -161,14 +161,16 @@ export class StoreFiles {
   }
 
   /**
-   * Calls `isRight` with a connection of its own, which has nothing in its cache, and returns the result. False if the
-   * next start would refuse the file. Undefined if the files have changed meanwhile. Call this only if they are the ones
-   * that were opened: see `Finding`.
+   * Calls `isRight` with a connection of its own, which has nothing in its cache, and returns the result. False if this is
+   * another file. Undefined if the files have changed meanwhile. Call this only if they are the ones that were opened: see
+   * `Finding`.
    */
   judgeContent(isRight: (reader: Database) => boolean): boolean | undefined {
     const [looks, dataVersion] = [this.#storeLooks(), readPragma(this.#database, "data_version")];
     const header = readHeaderOf(this.#store);
-    if (!header.isWal || !header.isOurs || !allows(this.#record, header)) return false;
+    // Another program that has committed may have copied the log, too. Then the file has the newest mark.
+    const marks = [...this.#record.marks, readMark(this.#database)];
+    if (!header.isWal || !header.isOurs || !allows({ ...this.#record, marks }, header)) return false;
     const reader = new Database(this.#path, { readonly: true });
     try {
       const result = isRight(reader);

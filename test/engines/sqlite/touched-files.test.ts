@@ -75,7 +75,11 @@ const deeds: readonly (readonly [what: string, deed: () => void])[] = [
   ],
   ["the -shm file is removed", () => rmSync(`${path}-shm`)],
   ["another program commits", () => runInOther("UPDATE store SET clock = clock + 1")],
-  ["another program runs a checkpoint", () => runInOther("PRAGMA wal_checkpoint(TRUNCATE)")],
+  [
+    "another program adds an item",
+    () => runInOther("INSERT INTO change (place, version, id, checksum) VALUES (9, 9, 'x', 9)"),
+  ],
+  ["another program deletes an item", () => runInOther("DELETE FROM change WHERE version = 2")],
 ];
 
 function runInOther(sql: string): void {
@@ -135,6 +139,10 @@ const harmless: readonly (readonly [what: string, deed: () => void])[] = [
   ["the store is overwritten with itself", () => writeFileSync(path, readFileSync(path))],
   ["the log is overwritten with itself", () => writeFileSync(log(), readFileSync(log()))],
   ["a byte is added to the store and taken away again", () => truncateSync(path, statSync(path).size)],
+  ["another program empties the log", () => runInOther("PRAGMA wal_checkpoint(TRUNCATE)")],
+  ["another program makes an index", () => runInOther("DROP INDEX IF EXISTS extra; CREATE INDEX extra ON change (id)")],
+  ["another program analyses the tables", () => runInOther("ANALYZE")],
+  ["another program runs VACUUM", () => runInOther("VACUUM")],
   ["a page that the log has is overwritten", () => writeFileSync(path, readFileSync(path).fill(7, 4_096, 8_192))],
 ];
 
