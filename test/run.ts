@@ -1,5 +1,5 @@
-// `npm test`: runs the checks, then the tests. It prints a line for each stage, the tests that fail, and the totals. `npm run test:all` also runs the
-// long tests, whose names end in .long.test.ts, and a minute of torture.
+// `npm test`: runs the checks, then the tests. It prints a line for each stage, the tests that fail, and the totals.
+// `npm run test:all` also runs the long tests, whose names end in .long.test.ts, and a minute of torture.
 //
 //   npm test -- test/http test/wire            only files with one of these texts in their paths, long ones included
 //   npm run test:all -- --update-timings       also writes how long each file took, so that long ones start first
@@ -40,7 +40,8 @@ console.log(`Running the tests (files: ${files.length})`);
 const testsPassed = run(
   "test",
   "--only-failures",
-  // Three processes share the test files, because many tests wait. Within a process, files share what is expensive to start, such as PostgreSQL.
+  // Three processes share the test files, because many tests wait. Within a process, files share what is expensive to
+  // start, such as PostgreSQL.
   "--parallel=3",
   "--no-isolate",
   `--preload=${join(import.meta.dir, "preload.ts")}`,
@@ -123,7 +124,10 @@ interface Report {
   readonly skipped: readonly string[];
 }
 
-/** The totals of the run, and the names of tests that failed or were skipped. A run without a report counts as one failure. */
+/**
+ * The totals of the run, and the names of tests that failed or were skipped. A run without a report counts as one
+ * failure.
+ */
 function readReport(): Report {
   try {
     const xml = readFileSync(report, "utf8");

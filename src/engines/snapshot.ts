@@ -12,7 +12,10 @@ export interface ListedChange extends Change {
 export interface Snapshot {
   /** How many items there are, as the last commit has noted. */
   readonly itemCount: number;
-  /** Reads the items, one list after the other, a few at a time. The items of a list are in any order. Iterate over the result only once. */
+  /**
+   * Reads the items, one list after the other, a few at a time. The items of a list are in any order. Iterate over the
+   * result only once.
+   */
   items(): AsyncIterable<ListedChange>;
   /** Ends the snapshot. Until then, the store may have to keep rows that others delete. */
   close(): Promise<void>;

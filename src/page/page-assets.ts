@@ -1,6 +1,6 @@
 // The scripts, styles and icons of the page and of the reference. Bun bundles the scripts and styles from the sources.
-// A single executable has no sources: it contains the finished assets, which `npm run release -- --only executables` makes with the
-// same functions.
+// A single executable has no sources: it contains the finished assets, which `npm run release -- --only executables`
+// makes with the same functions.
 // Why: docs/decisions/0041-the-page-is-bundled-when-asked-for.md
 
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// The code in docs/client.md for React, Vue, Svelte and Expo, and the app in examples/expo, compile in a strict project. React is not installed here,
-// so Preact's types stand in for it, and small declarations for the other packages.
+// The code in docs/client.md for React, Vue, Svelte and Expo, and the app in examples/expo, compile in a strict
+// project. React is not installed here, so Preact's types stand in for it, and small declarations for the other
+// packages.
 
 import { afterAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
-// Runs the clients in examples/ that need no compiler against the real program, and compares what they print with the transcripts beside
-// them. `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts. Also sends the requests in
-// examples/todoitems.http.
+// Runs the clients in examples/ that need no compiler against the real program, and compares what they print with the
+// transcripts beside them. `UPDATE_EXAMPLES=1 npm test -- test/examples` writes new transcripts. Also sends the
+// requests in examples/todoitems.http.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";

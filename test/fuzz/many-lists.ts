@@ -1,6 +1,7 @@
 // Clients of many lists in one store, each with a list of its own, and a model of it that knows nothing of the others.
-// If lists belong to users, each user has lists of the same names. Whatever the clients do at the same time, every list must be exactly what a service of its own would show: its items,
-// its versions without a gap, its feed and its deltas. Names are hostile, and clients try what belongs to other lists.
+// If lists belong to users, each user has lists of the same names. Whatever the clients do at the same time, every list
+// must be exactly what a service of its own would show: its items, its versions without a gap, its feed and its deltas.
+// Names are hostile, and clients try what belongs to other lists.
 
 import { parseToken, type Token } from "../../src/items/token.ts";
 import { FeedReader } from "../http/feed-reader.ts";

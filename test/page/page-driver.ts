@@ -241,7 +241,10 @@ export class PageDriver {
     await this.view.cdp("Page.addScriptToEvaluateOnNewDocument", { source });
   }
 
-  /** Everything that pages of this origin keep in the browser, and what this tab keeps: as JSON, one entry for each value. */
+  /**
+   * Everything that pages of this origin keep in the browser, and what this tab keeps: as JSON, one entry for each
+   * value.
+   */
   kept(): Promise<string[]> {
     return this.evaluate(`(async () => {
       const done = (request) => new Promise((resolve, reject) => {

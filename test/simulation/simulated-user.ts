@@ -1,5 +1,5 @@
-// A client that creates, updates, deletes and reads items of one list, and compares what it is told with what really happened. It
-// also records its operations, for a checker that knows nothing about the store.
+// A client that creates, updates, deletes and reads items of one list, and compares what it is told with what really
+// happened. It also records its operations, for a checker that knows nothing about the store.
 
 import type { ListKey } from "../../src/collection/list-key.ts";
 import { parseToken, type Token } from "../../src/items/token.ts";
