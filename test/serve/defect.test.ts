@@ -11,7 +11,7 @@ let program: Program | undefined;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  for (const name of ["src", "package.json"])
+  for (const name of ["src", "package.json", "openapi.yaml", "examples"])
     cpSync(join(projectFolder, name), join(folder.path, name), { recursive: true });
   symlinkSync(join(projectFolder, "node_modules"), join(folder.path, "node_modules"));
   const app = join(folder.path, "src/http/app.ts");
