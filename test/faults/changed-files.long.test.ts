@@ -27,7 +27,17 @@ let service: StoredService;
 beforeEach(() => {
   service = new StoredService();
 });
-afterEach(() => service.dispose());
+/** Services that a test has started beside it. They end also if the test fails. */
+const others: StoredService[] = [];
+afterEach(async () => {
+  for (const one of [service, ...others.splice(0)]) await one.dispose();
+});
+
+function another(path: string): StoredService {
+  const made = new StoredService(path);
+  others.push(made);
+  return made;
+}
 
 /** Runs another program in the folder of the store. */
 function runOther(...command: string[]): string {
@@ -287,12 +297,11 @@ describe("one process owns a store", () => {
     // The stop takes a second, and the other start begins at once.
     await service.start({ flags: ["--shutdown-delay", "1"] });
     await service.create(3);
-    const second = new StoredService(service.path);
+    const second = another(service.path);
     const starting = second.start();
     await service.stop();
     await starting;
     expect(await second.served()).toEqual(service.answered);
-    await second.dispose();
   });
 
   test("by a hard link it is refused at once", async () => {
@@ -314,7 +323,7 @@ describe("one process owns a store", () => {
     await service.start();
     await service.create(3);
     await service.stop();
-    const other = new StoredService(service.file("other-name.db"));
+    const other = another(service.file("other-name.db"));
     linkSync(service.path, other.path);
     await other.start();
     expect(await service.startOrRefusal()).toContain("another program holds the file");
