@@ -31,7 +31,7 @@ test("unsent edits and the list survive a reload, nobody is asked before it, and
   await page.untilText("3 edits waiting for the service");
   expect(await storedNames()).toEqual(["One", "Two", "Three"]);
   await page.block();
-  await page.click('[data-control="line-try-now"]');
+  await page.tryNow();
   await pages.untilStored((items) => items.length === 3 && items[0]?.["Done"] === true);
   expect(await storedNames()).toEqual(["One", "Three", "New"]);
   await page.until("!document.querySelector('.status-line')");
@@ -70,7 +70,7 @@ test("on a device that is full, edits wait in this tab, and are sent", async () 
   await page.untilNames("One", "New");
   expect(await page.mayLeave()).toBe(false);
   await page.block();
-  await page.click('[data-control="line-try-now"]');
+  await page.tryNow();
   await eventually(async () => expect(await storedNames()).toEqual(["One", "New"]));
 });
 
@@ -90,7 +90,7 @@ test("if a device that keeps edits refuses more, the page says so, and those tha
   await page.reload();
   await page.untilNames("Kept");
   await page.block();
-  await page.click('[data-control="line-try-now"]');
+  await page.tryNow();
   await eventually(async () => expect(await storedNames()).toEqual(["Kept"]));
 });
 
@@ -121,6 +121,6 @@ for (const [where, host, script] of [
     await page.untilText("1 edit waiting in this tab");
     expect(await page.mayLeave()).toBe(false);
     await page.block();
-    await page.click('[data-control="line-try-now"]');
+    await page.tryNow();
     await pages.untilStored(([item]) => item?.["Done"] === true);
   });

@@ -115,6 +115,6 @@ test("what Undo could not bring back stays with its message, is asked about, and
   await page.until("document.querySelectorAll('li.row').length === 5");
   expect(await page.mayLeave()).toBe(true);
   await page.block();
-  await page.click('[data-control="line-try-now"]');
+  await page.tryNow();
   await pages.untilStored((items) => items.some(({ Name, Done }) => Name === "Two" && Done === true));
 });

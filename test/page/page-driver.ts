@@ -223,6 +223,11 @@ export class PageDriver {
     })()`);
   }
 
+  /** Clicks "Try now". The page may have tried by itself just before; then the button is gone. */
+  async tryNow(): Promise<void> {
+    await this.evaluate("document.querySelector('[data-control=line-try-now]')?.click()");
+  }
+
   /** Reloads the page as soon as it does not ask: in a browser without a screen, nobody would answer. */
   async reload(): Promise<void> {
     await eventually(async () => expect(await this.mayLeave()).toBe(true));

@@ -126,7 +126,7 @@ test("text that is saved before the service refuses the tick of its item stays, 
   await page.clickButton("Save");
   await page.untilNames("Uno");
   await page.block();
-  await page.click('[data-control="line-try-now"]');
+  await page.tryNow();
   await page.until("document.querySelector('[data-control=refused]')");
   await page.untilNames("Uno");
 });

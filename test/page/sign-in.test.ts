@@ -116,7 +116,7 @@ test("who stays signed in in this tab sees the kept list after a reload, without
   await other.signIn("ann");
   await other.untilNames("Secret");
   await page.block();
-  await page.click('[data-control="line-try-now"]');
+  await page.tryNow();
   await other.untilNames("Secret", "Unsent");
 });
 
