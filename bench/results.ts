@@ -37,7 +37,8 @@ export class Results {
         const value = this.median(work, contender);
         return value === undefined ? "" : units[unit](value);
       });
-      return `| ${[work, ...cells].join(" | ")} |`;
+      // An empty cell takes one space.
+      return `| ${[work, ...cells].join(" | ")} |`.replaceAll("  ", " ");
     });
     return [`| a second | ${contenders.join(" | ")} |`, `|---${"|--:".repeat(contenders.length)}|`, ...rows].join("\n");
   }

@@ -234,7 +234,7 @@ const manyLists: Scene = {
       const add = (work: string, value: number, unit?: Unit) =>
         results.add(`${manyLists.title}: ${work}`, name, value, unit);
       add("start", server.startMs, "ms");
-      add("memory before the first request", residentBytes(server.pid) / 1024 ** 2, "MiB");
+      add("memory at the start", residentBytes(server.pid) / 1024 ** 2, "MiB");
       const cold = await walk(server, 0, coldCount);
       add("CPU time of a cold list", cold.cpuMicroseconds, "µs");
       const hot = { ...server, listPath: listPath(listCount - 1) };
@@ -262,7 +262,7 @@ const manyUsers: Scene = {
     const tokens = await usersWithTokens();
     const contenders = [
       {
-        work: "one user with one list",
+        work: "one user",
         ...passwords,
         flags: ["--auth", "all", ...passwords.flags],
         fill: undefined,
