@@ -10,7 +10,7 @@ import { dirname } from "node:path";
 import { isSystemError } from "../../files/system-reason.ts";
 import type { OpenedStore } from "./open-store.ts";
 import { newStamp, readPragma } from "./schema.ts";
-import { allows, readHeaderOf, readMark, type StoreRecord, writeRecord } from "./store-record.ts";
+import { allows, hasStamp, readHeaderOf, readMark, type StoreRecord, writeRecord } from "./store-record.ts";
 
 /** The log's header. It has random numbers that change each time SQLite writes the log from its beginning again. */
 const logHeaderBytes = 32;
@@ -168,9 +168,10 @@ export class StoreFiles {
   judgeContent(isRight: (reader: Database) => boolean): boolean | undefined {
     const [looks, dataVersion] = [this.#storeLooks(), readPragma(this.#database, "data_version")];
     const header = readHeaderOf(this.#store);
-    // Another program that has committed may have copied the log, too. Then the file has the newest mark.
+    // Another program may have copied a part of the log. So the file may have the newest stamp, and any cookie: one that
+    // VACUUM has left, for example, before ANALYZE changed it again.
     const marks = [...this.#record.marks, readMark(this.#database)];
-    if (!header.isWal || !header.isOurs || !allows({ ...this.#record, marks }, header)) return false;
+    if (!header.isWal || !header.isOurs || !hasStamp({ ...this.#record, marks }, header)) return false;
     const reader = new Database(this.#path, { readonly: true });
     try {
       const result = isRight(reader);
