@@ -326,7 +326,7 @@ describe("one process owns a store", () => {
     const other = another(service.file("other-name.db"));
     linkSync(service.path, other.path);
     await other.start();
-    expect(await service.startOrRefusal()).toContain("another program holds the file");
+    expect(await service.startOrRefusal()).toContain("another name of a store in use");
     await other.stop();
     await service.start();
     expect(await service.served()).toEqual(service.answered);

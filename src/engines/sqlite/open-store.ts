@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { newEpoch } from "../../collection/engine.ts";
 import { ensurePrivateFile } from "../../files/private-file.ts";
 import { openForReading } from "./read-only-connection.ts";
-import { createTables } from "./schema.ts";
+import { createTables, newStamp } from "./schema.ts";
 import { cannotLock, SqliteStoreError } from "./sqlite-errors.ts";
 import { type OnWait, takeLock } from "./store-lock.ts";
 import {
@@ -115,17 +115,28 @@ function openLocked(file: string): Pick<OpenedStore, "database" | "record"> {
   if (!header) database.transaction(() => createTables(database)).immediate();
   const isReplaced = header !== undefined && old !== undefined && !hasStamp(old, header);
   const hasLog = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size;
+  if (!hasLog) changeStamp(database, file);
   // If there is a log, the file may have been left by a checkpoint that was not complete.
-  const marks = hasLog && old ? old.marks : [header ?? readMark(database)];
-  // A service that has the file open under another name, which has a log of its own, keeps it in WAL mode.
-  if (!hasLog && header?.isWal) database.run("PRAGMA journal_mode = DELETE");
-  if (!hasLog) writeRecord(file, { marks, isInUse: false });
+  const marks = hasLog && old ? old.marks : [readMark(database)];
   useLog(database, file);
   commitFirst(database, file, isReplaced);
   // Only now is there a log that must not get lost.
   const record = { marks, isInUse: true };
   writeRecord(file, record);
   return { database, record };
+}
+
+/**
+ * Gives a file without a log another stamp. The record of a closed store may lie beside another name of this file, or
+ * beside a copy of it. It must not allow the file from now on, because the file will lack what its log has.
+ */
+function changeStamp(database: Database, file: string): void {
+  // In WAL mode, the stamp would get into the log. Leaving it fails if somebody else has the file open in WAL mode.
+  database.run("PRAGMA journal_mode = DELETE");
+  const before = readMark(database);
+  const stamp = newStamp();
+  writeRecord(file, { marks: [before, { ...before, stamp }], isInUse: false });
+  database.run(`PRAGMA user_version = ${stamp}`);
 }
 
 /** SQLite has a journal beside the file while it switches WAL mode on or off. After a kill, it must be undone first. */

@@ -1,9 +1,9 @@
 // Which file and log belong together. Copies of a store look alike, and SQLite would replay a log onto any of them. So
 // a small file beside the store records what the store's own header must say.
 //
-// A mark is two numbers in the header of the store's file. The stamp is random: a running service gives the store a new
-// one with each checkpoint, because only a checkpoint writes into the file. A copy from before the checkpoint has the
-// old stamp. The cookie counts changes of the schema: `VACUUM INTO` and SQLite's backup functions copy the stamp, but
+// A mark is two numbers in the header of the store's file. The stamp is random: a service gives the store a new one when
+// it opens it, and with each checkpoint, because only a checkpoint writes into the file. A copy from before has the old
+// stamp. The cookie counts changes of the schema: `VACUUM INTO` and SQLite's backup functions copy the stamp, but
 // not the cookie.
 //
 // | the file                 | its log            | the record         |                                             |
@@ -30,7 +30,7 @@ export interface HeaderMark {
 }
 
 export interface StoreRecord {
-  /** The marks that the file may have. There are several during a checkpoint. */
+  /** The marks that the file may have. There are several during a start and during a checkpoint. */
   readonly marks: readonly HeaderMark[];
   /** True if there must be a log. It is false until the first commit is in the log, and once all of it was copied. */
   readonly isInUse: boolean;

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   copyFileSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -228,6 +229,28 @@ describe("a store that was closed", () => {
     copyFileSync(live, path);
     await engine.close();
     await expectRefused("it was never closed");
+  });
+
+  test("is not replaced by such a copy either if that store was made from a copy of it", async () => {
+    const live = join(folder.path, "live.db");
+    await makeClosed(path);
+    copyFileSync(path, live);
+    const engine = await SqliteEngine.open(live);
+    await addItems(engine, 1);
+    copyFileSync(live, path);
+    await expectRefused("it was never closed");
+    await engine.close();
+  });
+
+  test("is refused under another name, also for reading, while a service has it open", async () => {
+    await makeClosed(path);
+    const live = join(folder.path, "live.db");
+    linkSync(path, live);
+    const engine = await SqliteEngine.open(live);
+    await addItems(engine, 1);
+    await expectRefused("this is another name of a store in use");
+    await engine.close();
+    expect(await itemCount()).toBe(4);
   });
 
   test("is refused with any log beside it, but an empty one has nothing that SQLite could replay", async () => {
