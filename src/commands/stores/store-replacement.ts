@@ -118,7 +118,10 @@ function copyRights(from: string, to: string): void {
   try {
     if (old.uid !== uid || old.gid !== gid) chownSync(to, old.uid, old.gid);
   } catch (error) {
-    const message = `${from} belongs to another user or group. Only its owner or root can replace it: run this as one of them.`;
+    const message =
+      old.uid === uid
+        ? `${from} belongs to a group of others. Only root can replace it: run this as root.`
+        : `${from} belongs to another user. Only its owner or root can replace it: run this as one of them.`;
     throw isSystemError(error) && error.code === "EPERM" ? new CommandError(message, { cause: error }) : error;
   }
   chmodSync(to, old.mode & 0o777);

@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -226,6 +227,10 @@ test.skipIf(process.geteuid?.() !== 0)(
     const restored = await asOrdinaryUser(() => run("restore", "backup.db", "--store", "sqlite:store.db", "--force"));
     expect(restored.exitCode).toBe(1);
     expect(restored.stderr).toContain("Only its owner or root can replace it");
+    // Nor by its owner, who may not give a file to a group of others.
+    chownSync(path("store.db"), 65_534, 65_533);
+    const again = await asOrdinaryUser(() => run("restore", "backup.db", "--store", "sqlite:store.db", "--force"));
+    expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Only root can replace it") });
     expect(await countOf("store.db")).toBe(1);
     expect(readdirSync(folder.path)).toEqual(before);
   },
