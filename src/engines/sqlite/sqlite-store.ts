@@ -9,6 +9,7 @@ import type { PlannedList, StoredLists, StoreState } from "../../collection/engi
 import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { OpenedStore } from "./open-store.ts";
 import type { StoreFields } from "./row-checksum.ts";
+import { checkOwner } from "./schema.ts";
 import { explainSqliteError, isFailedWrite, isUnreadable, SqliteStoreError } from "./sqlite-errors.ts";
 import { StoreFiles } from "./store-files.ts";
 import { inDoubt } from "./store-record.ts";
@@ -222,15 +223,19 @@ export class SqliteStore {
 
   #hasOwnContent(): boolean {
     try {
-      const isRight = (reader: Database) => hasContent(reader, this.#path, this.#fields);
+      const isRight = (reader: Database) => {
+        checkOwner(reader, this.#path);
+        return hasContent(reader, this.#path, this.#fields);
+      };
       const result = this.#files.judgeContent(isRight);
       // What our own connection has in its cache may be older than what is in the file now. If the file is wrong, the
       // items are saved from what is in the cache.
       if (result) this.#database.run("PRAGMA shrink_memory");
       if (result !== undefined) return result;
     } catch (error) {
-      const isDamaged = error instanceof SqliteStoreError && error.trouble === "damaged";
-      if (isDamaged || isUnreadable(error)) return false;
+      // The next start would refuse a file with other tables, too.
+      const isWrong = error instanceof SqliteStoreError && ["damaged", "not ours"].includes(error.trouble ?? "");
+      if (isWrong || isUnreadable(error)) return false;
       throw error;
     }
     throw new SqliteStoreError(`${this.#path}: another program writes into its files at this moment`);

@@ -79,6 +79,7 @@ const deeds: readonly (readonly [what: string, deed: () => void])[] = [
     "another program adds an item",
     () => runInOther("INSERT INTO change (place, version, id, checksum) VALUES (9, 9, 'x', 9)"),
   ],
+  ["another program removes an index that the next start demands", () => runInOther("DROP INDEX tombstone")],
   ["another program deletes an item", () => runInOther("DELETE FROM change WHERE version = 2")],
 ];
 
