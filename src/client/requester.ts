@@ -35,7 +35,7 @@ export class Requester<Item> {
   readonly feedUrl: string;
   /** How often in a row the change feed was missing, although the list was there. */
   feedFailures = 0;
-  /** How many change feeds in a row were opened without a sign of life. */
+  /** How many change feeds in a row were asked for without a sign of life. */
   silentFeeds = 0;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {

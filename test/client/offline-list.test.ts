@@ -1131,6 +1131,25 @@ test("behind a proxy that holds back the change feed, edits are sent and the lis
   expect(made.getSnapshot().status.connection.kind).toBe("polling");
 });
 
+test("behind a proxy that refuses the change feed, edits are sent and the list is polled", async () => {
+  for (const status of [403, 429, 504]) {
+    const { service, network, list } = await open();
+    let feeds = 0;
+    const fetch = async (url: string, init: RequestInit) => {
+      if (!url.includes("/changes/events")) return network.fetch(url, init);
+      feeds++;
+      return new Response(null, { status });
+    };
+    const made = list({}, { fetch });
+    await made.add({ Name: "One" });
+    await isSent(made);
+    expect(await service.list()).toContain('"Name":"One"');
+    await follow(made);
+    expect(kind(made)).toBe("polling");
+    expect(feeds).toBe(2);
+  }
+});
+
 test("if a server does not say what the item is now, it is fetched before the edit is compared with it", async () => {
   const { service, network, list } = await open();
   await service.create(item(ids.one, '"Name":"One"'));

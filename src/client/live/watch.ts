@@ -82,7 +82,7 @@ type FollowEvent = ListChange | WatchState;
 const feedSilenceMsMax = 60_000;
 /** How often the feed of our service may be missing before it counts as blocked, and the list is polled. */
 const feedFailuresMax = 3;
-/** How many feeds in a row may be silent before the document of changes is polled instead. */
+/** How many feeds in a row may end without a sign of life before the document of changes is polled instead. */
 const silentFeedsMax = 2;
 
 export async function* watch<Item>(
@@ -240,13 +240,23 @@ export class Source {
     return { kind: "polling", readOnly: false, epoch: undefined };
   }
 
-  /** Yields what the feed says, if the service has one. Some proxies hold it back, although they pass on the document. */
+  /**
+   * Yields what the feed says, if the service has one. Some proxies hold it back or refuse it, although they pass on the
+   * document, and a service refuses too many feeds of one address.
+   */
   async *#feed(): AsyncGenerator<FollowEvent> {
+    let isSilent = true;
     try {
       const reply = await this.#open("events");
-      if (reply) yield* this.#events(reply);
+      if (!reply) return;
+      for await (const event of this.#events(reply)) {
+        isSilent = false;
+        yield event;
+      }
     } catch (error) {
-      if (isTodoError(error, "TimeoutError")) this.#requester.silentFeeds++;
+      // A connection that breaks says nothing about feeds.
+      if (isSilent && (isTodoError(error, "TimeoutError") || isTodoError(error, "HttpError")))
+        this.#requester.silentFeeds++;
       throw error;
     }
   }
