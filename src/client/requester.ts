@@ -33,6 +33,8 @@ export class Requester<Item> {
   readonly options: Options<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
+  /** True once the list is known, so that a strange answer comes from somebody else. */
+  hasAnswered = false;
   /** How often in a row the change feed was missing, although the list was there. */
   feedFailures = 0;
   /** How many change feeds in a row were asked for without a sign of life. */

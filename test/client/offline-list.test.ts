@@ -1131,6 +1131,24 @@ test("behind a proxy that holds back the change feed, edits are sent and the lis
   expect(made.getSnapshot().status.connection.kind).toBe("polling");
 });
 
+test("with a server that has no feed, the page of a hotel's network passes, too: the list is polled again", async () => {
+  const { network, list } = await open();
+  let hotel = false;
+  const fetch = async (url: string, init: RequestInit) => {
+    if (hotel) return page();
+    if (url.includes("/changes/")) return new Response(null, { status: 404 });
+    const { body, headers, status } = await network.fetch(url, init);
+    headers.delete("ETag");
+    return new Response(body, { headers, status });
+  };
+  const made = list({ pollMs: 10 }, { fetch });
+  await follow(made);
+  hotel = true;
+  await untilKind(made, "lost");
+  hotel = false;
+  await untilKind(made, "polling");
+});
+
 test("behind a proxy that refuses the change feed, edits are sent and the list is polled", async () => {
   for (const status of [403, 429, 504]) {
     const { service, network, list } = await open();

@@ -123,6 +123,7 @@ export class Source {
     this.#requester = requester;
     this.#options = options;
     this.#token = options.since;
+    if (options.since !== undefined) requester.hasAnswered = true;
   }
 
   /** Yields the changes as texts, and each state of the connection that differs from the one before. */
@@ -205,15 +206,17 @@ export class Source {
     if (whole || items.length > 0) yield { whole, items, token };
     // The token is set after the `yield`. If the caller did not take the changes, the next connection asks for them.
     this.#token = token;
+    this.#requester.hasAnswered = true;
     return { kind: "polling", readOnly: values.get("readOnly") === "true", epoch };
   }
 
   /**
    * Whether somebody else has answered for a service that is known: a network that wants a sign-in first, or a proxy
-   * while the service is replaced. Every error of the service has a code.
+   * while the service is replaced. Every error of our service has a code. Of those without one from another server,
+   * nobody can tell.
    */
   #isOther(error: unknown): error is TodoClientError {
-    if (this.#token === undefined || hasStatus(error, 401)) return false;
+    if (!this.#requester.hasAnswered || hasStatus(error, 401)) return false;
     if (!isTodoError(error, "HttpError")) return isTodoError(error, "InvalidResponseError");
     return error.code === undefined || error.code === "Redirect";
   }
@@ -237,6 +240,7 @@ export class Source {
     const texts = items.map(({ json }) => json).join();
     if (texts !== this.#texts) yield { whole: true, items, token: undefined };
     this.#texts = texts;
+    this.#requester.hasAnswered = true;
     return { kind: "polling", readOnly: false, epoch: undefined };
   }
 
