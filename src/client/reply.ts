@@ -92,7 +92,9 @@ export class Reply {
       count(utf8Length(text));
       return yield text;
     }
-    const decoder = new TextDecoder("utf-8", { fatal: true });
+    // An error may come from anybody, in any encoding, and its status counts. But an item must be exact, also that of a 412.
+    const { ok, status } = this.#response;
+    const decoder = new TextDecoder("utf-8", { fatal: ok || status === 412 });
     const reader = this.#response.body?.getReader();
     let isComplete = false;
     try {

@@ -216,6 +216,15 @@ describe("mistakes of the caller", () => {
 });
 
 describe("answers that cannot be read", () => {
+  test("of an error page in another encoding the status counts, so a proxy's 503 is tried again", async () => {
+    const statuses = [503, 404];
+    const fetch = async () =>
+      new Response(Buffer.from("<p>D\xe9sol\xe9", "latin1"), { status: statuses.shift() ?? 500 });
+    const todo = new TodoClient("http://localhost/", { fetch, retry: { delayMs: 1 } });
+    expect(await todo.list().catch((error: unknown) => error)).toMatchObject({ name: "HttpError", status: 404 });
+    expect(statuses).toEqual([]);
+  });
+
   const id = "00000000-0000-4000-8000-000000000000";
   const item = `{"ID":"${id}"}`;
 
