@@ -66,10 +66,13 @@ export function withFormEdits(
 ): { readonly json: string } | { readonly name: string; readonly problem: string } {
   let json = item;
   for (const [name, { typed }] of edits) if (typed === undefined) json = withoutField(json, name);
+  const kinds = new Map(formFields(item).map(({ name, kind }) => [name, kind]));
   for (const field of formFields(item, edits)) {
     const typed = edits.get(field.name)?.typed;
-    if (typed === undefined || typed === field.value) continue;
-    const value = typedJson(field, typed);
+    // As something else, the same digits are another value: a number or a text.
+    const isOther = kinds.has(field.name) && kinds.get(field.name) !== field.kind;
+    if (typed === undefined || (typed === field.value && !isOther)) continue;
+    const value = typedJson(isOther ? { ...field, json: undefined } : field, typed);
     if (value === undefined) return { name: field.name, problem: field.kind === "number" ? notNumber : notJson };
     const object = scanObject(json);
     // If a name repeats, its last value counts.

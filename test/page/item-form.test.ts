@@ -118,6 +118,19 @@ test("a field that the user has removed can be added again as something else, in
   expect(withFormEdits(item, again)).toEqual({ json: item.replace('"Price":850', '"Price":"cheap"') });
 });
 
+test("a field that is added again as something else gets its new kind, also with the same digits or none", () => {
+  const fields = '{"Name":"Milk","Price":850,"Size":"850","Left":1,"Urgent":true,"Place":[1]}';
+  const again = new Map<string, FieldEdit>([
+    ["Price", { typed: "850", kind: "text" }],
+    ["Size", { typed: "850", kind: "number" }],
+    ["Left", { typed: "true", kind: "tick" }],
+    ["Urgent", { typed: "true", kind: "text" }],
+    ["Place", { typed: "", kind: "text" }],
+  ]);
+  const json = '{"Name":"Milk","Price":"850","Size":850,"Left":true,"Urgent":"true","Place":""}';
+  expect(withFormEdits(fields, again)).toEqual({ json });
+});
+
 test("a field that is added needs a name that the item does not have, in any letter case", () => {
   const fields = formFields(item);
   expect(["", "id", "price", "Due date"].map((name) => nameProblem(name, fields))).toEqual([
