@@ -58,7 +58,8 @@ export class SendQueue {
         return tookAny;
       }
       if (this.#next < this.#countedTo) this.#release(piece);
-      this.#next++;
+      // The rest may wait for long, so what is sent must not stay in memory with it.
+      this.#pieces[this.#next++] = "";
       this.#offset = 0;
     }
     this.clear();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { SendQueue } from "../../src/wire/send-queue.ts";
 import { UnsentBytes } from "../../src/wire/unsent-bytes.ts";
+import { eventually } from "../eventually.ts";
 
 /** A socket that accepts five bytes at a time. */
 const transport = {
@@ -31,4 +32,22 @@ test("a reader that has read something since the last tick is cut off after thos
   unsentBytes.enforceLimit();
   expect(cutNames).toEqual(["second", "third"]);
   expect(unsentBytes.bytes).toBe(10);
+});
+
+test("a reader keeps nothing that it has read, although it has not read everything", () => {
+  const unsentBytes = new UnsentBytes({ bytesMax: 1, onCut() {} });
+  const queue = new SendQueue(unsentBytes, { cut() {} });
+  const read = (() => {
+    const piece = new Uint8Array(5);
+    queue.add(piece);
+    return new WeakRef(piece);
+  })();
+  queue.add(new Uint8Array(10));
+  queue.look();
+  queue.flush(transport);
+  expect(unsentBytes.bytes).toBe(10);
+  return eventually(() => {
+    Bun.gc(true);
+    expect(read.deref()).toBeUndefined();
+  });
 });
