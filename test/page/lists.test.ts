@@ -146,6 +146,21 @@ test("100 names are shown, and typing a part of a name finds the others", async 
   await page.until("location.pathname === '/lists/n100/'");
 });
 
+test("if the service hangs, the lists that the device keeps are offered within the time in which somebody waits", async () => {
+  await pages.start("--lists", "many");
+  await pages.send("POST", "/lists/work/api/todoitems/", named(ids.one, "One"));
+  const page = await pages.openPage();
+  await openLists(page);
+  await page.click(".links li:nth-child(2) a");
+  await page.untilNames("One");
+  await page.untilKept("One");
+  process.kill(pages.program.pid, "SIGSTOP");
+  await openLists(page);
+  await page.untilText("The names of other lists cannot be loaded");
+  await page.until("document.querySelectorAll('dialog.lists .links a').length === 2");
+  process.kill(pages.program.pid, "SIGCONT");
+});
+
 test("who has signed in sees only their own lists, stays signed in in all of them, and leaves nothing of any list", async () => {
   const users = await pages.users("ann", "bob");
   await pages.start("--lists", "user", "--auth", "all", "--users", users);

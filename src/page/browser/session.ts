@@ -10,6 +10,9 @@ import { listsPath, type PageSettings } from "../page-settings.ts";
 import { type ListAddress, listAt, pageOf } from "./addresses.ts";
 import { DeviceStorage } from "./device-storage.ts";
 
+/** A person waits for each request, and sooner wants to know that the service hangs than an app does. */
+const timeoutMs = 10_000;
+
 interface OpenList {
   readonly list: OfflineList<string>;
   /** Undefined if nothing can be kept, or must not be kept. */
@@ -80,7 +83,8 @@ export class Session {
   /** The names of the lists that have items. */
   async listNames(): Promise<string[]> {
     const headers = new Headers(this.#credentials && { Authorization: basic(this.#credentials) });
-    const response = await fetch(this.settings.root + listsPath, { headers, credentials: "omit" });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(this.settings.root + listsPath, { headers, credentials: "omit", signal });
     if (!response.ok) throw new Error(`The service returned ${response.status}.`);
     return ((await response.json()) as { readonly name: string }[]).map(({ name }) => name);
   }
@@ -202,8 +206,7 @@ export class Session {
       form: this.settings.form,
       // The offline list tries again by itself, and meanwhile the page says that the service is away.
       retry: { limit: 0 },
-      // A person waits for each edit, and sooner wants to know that the service hangs.
-      timeoutMs: 10_000,
+      timeoutMs,
       credentials,
     });
   }
