@@ -125,6 +125,16 @@ test("a new version is there at the next load, and an answer of somebody else en
   answer = () => new Promise<Response>(() => {});
   await page.view.navigate(`${address}/lists/other/`);
   await page.until(isNew);
+  // A service that is slow, and nothing is kept.
+  await page.evaluate(`caches.keys().then((names) => Promise.all(names.map((name) => caches.delete(name))))`);
+  answer = async (response) => {
+    await Bun.sleep(6_000);
+    const headers = new Headers(response.headers);
+    headers.delete("Content-Encoding");
+    return new Response(await response.text(), { headers });
+  };
+  await page.view.navigate(`${address}/lists/late/`);
+  await page.untilText("No items yet");
   const foreign = [
     () => new Response("<p>Another project</p>", { headers: { "Content-Type": "text/html" } }),
     () => new Response("Not this name.", { status: 421 }),

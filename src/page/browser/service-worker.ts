@@ -55,9 +55,11 @@ worker.addEventListener("fetch", (event) => {
 });
 
 async function open(event: FetchEvent, page: string): Promise<Response> {
-  const silence = new Promise<undefined>((resolve) => setTimeout(resolve, silenceMsMax));
-  const response = await Promise.race([fetch(event.request), silence]).catch(() => undefined);
+  const answer = fetch(event.request).catch(() => undefined);
   const kept = await (await caches.open(cacheName)).match(page);
+  const silence = new Promise<undefined>((resolve) => setTimeout(resolve, silenceMsMax));
+  // If nothing is kept, a late answer is better than none.
+  const response = await (kept ? Promise.race([answer, silence]) : answer);
   // With these, the service or a proxy in front of it says that it cannot answer now.
   if (!response || response.status === 429 || response.status >= 500) return kept ?? response ?? Response.error();
   if (!response.headers.has(pageHeader)) await leave();
