@@ -16,7 +16,7 @@ import {
 } from "./errors.ts";
 import { idOf, newId, readObject, sameId } from "./item-text.ts";
 import { arrived, Reply } from "./reply.ts";
-import { abortReason, pause } from "./time-limit.ts";
+import { abortReason, pause, within } from "./time-limit.ts";
 
 type Options<Item> = Required<Omit<TodoClientOptions<Item>, "retry">> & { readonly retry: Required<RetryOptions> };
 
@@ -187,17 +187,25 @@ export class Requester<Item> {
     return all;
   }
 
-  /** The app's function may need the network, for example for a new token. If it fails, it may succeed later. */
-  async #authorization(request: RequestName): Promise<string | undefined> {
-    const { credentials, token } = this.options;
-    let used: Credentials | undefined;
+  /**
+   * The app's function may need the network, for example for a new token, or a person who signs in. If it fails, it may
+   * succeed later, and if it never returns, nothing else may wait for it for ever.
+   */
+  async #authorization({ signal, ...request }: RequestParts): Promise<string | undefined> {
+    const { credentials, token, timeoutMs } = this.options;
+    const ask = token ?? credentials;
+    if (typeof ask !== "function") return ask && basic(ask);
+    let answer: { readonly given: string | Credentials | undefined } | undefined;
     try {
-      if (token) return `Bearer ${await token()}`;
-      used = typeof credentials === "function" ? await credentials() : credentials;
+      const waitMs = 10 * timeoutMs;
+      answer = await within(waitMs, signal, (async () => ({ given: await ask() }))());
+      if (!answer) throw new Error(`the function has not returned for ${waitMs} ms`);
     } catch (cause) {
+      if (signal?.aborted) throw abortReason(signal);
       throw new NetworkError(request, `no credentials: ${reasonOf(cause)}`, { cause });
     }
-    return used && basic(used);
+    const { given } = answer;
+    return token ? `Bearer ${given}` : typeof given === "object" ? basic(given) : undefined;
   }
 }
 

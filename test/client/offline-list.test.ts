@@ -1149,6 +1149,20 @@ test("with a server that has no feed, the page of a hotel's network passes, too:
   await untilKind(made, "polling");
 });
 
+test("a token that never comes holds up the edits only for a while", async () => {
+  const { service, list } = await open();
+  let hangs = false;
+  const token = () => (hangs ? new Promise<string>(() => {}) : "token");
+  const made = list({ name: "somebody" }, { token, timeoutMs: 50 });
+  await follow(made);
+  hangs = true;
+  await made.add({ Name: "One" });
+  await untilKind(made, "lost");
+  hangs = false;
+  await isSent(made);
+  expect(JSON.parse(await service.list())).toHaveLength(1);
+});
+
 test("behind a proxy that refuses the change feed, edits are sent and the list is polled", async () => {
   for (const status of [403, 429, 504]) {
     const { service, network, list } = await open();

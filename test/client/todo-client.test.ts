@@ -1,7 +1,7 @@
 // The parts of the client that can be tested without a network.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { jsonText, TodoClient } from "../../src/client/index.ts";
+import { isTodoError, jsonText, TodoClient } from "../../src/client/index.ts";
 import { idOf, newId, sameContent } from "../../src/client/item-text.ts";
 import { nestingDepthMax } from "../../src/items/todo-item.ts";
 import { closeAll, setGlobal } from "./opened-service.ts";
@@ -72,6 +72,17 @@ describe("a token", () => {
     const todo = new TodoClient("http://unused.example", { fetch, token: () => "old", retry: { limit: 0 } });
     await expect(todo.list()).rejects.toMatchObject({ status: 401, hadCredentials: true });
     expect(sent).toEqual(["Bearer old", "Bearer old"]);
+  });
+
+  test("that never comes is waited for, but not for ever, and no longer than the caller wants", async () => {
+    const token = () => new Promise<string>(() => {});
+    const fetch = async () => new Response("[]");
+    const todo = new TodoClient("http://localhost/", { token, fetch, timeoutMs: 10, retry: { limit: 0 } });
+    await expect(todo.list()).rejects.toMatchObject({ name: "NetworkError" });
+    const patient = new TodoClient("http://localhost/", { token, fetch });
+    const call = patient.list({ signal: AbortSignal.timeout(10) });
+    await expect(call).rejects.toMatchObject({ name: "TimeoutError" });
+    expect(await call.catch(isTodoError)).toBe(false);
   });
 
   test("is not asked for twice if there is none", async () => {
