@@ -2,6 +2,7 @@
 
 import { scanIfObject, scanObject } from "../items/json-text.ts";
 import { stringOf } from "../items/object-text.ts";
+import { parseToken } from "../items/token.ts";
 import type { FetchResponse, ItemsOptions, RequestOptions } from "./client-options.ts";
 import type { ItemCodec } from "./codecs.ts";
 import {
@@ -56,8 +57,13 @@ export class Reply {
     return this.#response.status;
   }
 
+  /**
+   * A proxy that compresses a response puts `W/` before the ETag of our service. `If-Match` would never hold with that, so
+   * it is left out. Other servers may mean it.
+   */
   get etag(): string | undefined {
-    return this.#response.headers.get("etag") ?? undefined;
+    const etag = this.#response.headers.get("etag") ?? undefined;
+    return etag?.startsWith("W/") && parseToken(etag) ? etag.slice(2) : etag;
   }
 
   get mediaType(): string {

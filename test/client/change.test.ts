@@ -53,6 +53,18 @@ test("change() gives up after `attempts` attempts, with the last PreconditionFai
   expect([calls, puts(), (await todo.get(ids.one)).item.Count]).toEqual([3, 6, 3]);
 });
 
+test("a change is stored behind a proxy that marks the ETags of what it compresses as weak, as nginx does", async () => {
+  const { network, puts } = await open();
+  const fetch = async (url: string, init: RequestInit) => {
+    const { body, status, headers } = await network.fetch(url, init);
+    if (init.method === "GET") headers.set("ETag", `W/${headers.get("ETag")}`);
+    return new Response(body, { status, headers });
+  };
+  const todo = new TodoClient<Counter>("http://localhost/", { fetch });
+  expect((await todo.change(ids.one, increment)).item.Count).toBe(1);
+  expect(puts()).toBe(1);
+});
+
 test("if the function returns the item as it was, nothing is sent", async () => {
   const { service, todo, puts } = await open();
   await service.create(item(ids.two, '"\\u0041":1.50,"Count":1,"Count":2'));
