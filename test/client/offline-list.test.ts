@@ -1199,6 +1199,29 @@ test("if a server does not say what the item is now, it is fetched before the ed
   expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Uno","Notes":"of somebody else"')}]`);
 });
 
+test("a server that refuses the very ETag that it names is not asked again and again, and other edits are sent", async () => {
+  const { service, network, list } = await open();
+  await service.create(item(ids.one, '"Name":"One"'));
+  let puts = 0;
+  const fetch = async (url: string, init: RequestInit) => {
+    if (init.method !== "PUT") return network.fetch(url, init);
+    if (++puts > 20) throw new Error("too many requests");
+    const current = item(ids.one, '"Name":"One","Notes":"of somebody else"');
+    return new Response(`{"current":${current},"detail":"The ETag is weak."}`, {
+      status: 412,
+      headers: { ETag: 'W/"2"' },
+    });
+  };
+  const made = list({}, { fetch });
+  await follow(made);
+  await made.change(ids.one, rename("Uno"));
+  await made.add({ Name: "Two" });
+  await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["refused"]));
+  expect(pending(made)[0]?.problem?.detail).toBe("The ETag is weak.");
+  expect(puts).toBe(2);
+  expect(await service.list()).toContain('"Name":"Two"');
+});
+
 test("without a change feed, an item that others remove just after it was added is not shown for ever", async () => {
   const { service, network, list } = await open();
   const fetch = async (url: string, init: RequestInit) => {

@@ -149,7 +149,9 @@ export class EditSender {
     const met = (now: ItemState | undefined) => this.#meet(edit, now, (current) => reconciled(current, now, wasSent));
     if (isTodoError(error, "PreconditionFailedError")) {
       const { currentText: json, currentEtag: etag } = error;
-      return met(json === undefined ? await this.#fetch(edit.id) : { json, etag });
+      const now = json === undefined ? await this.#fetch(edit.id) : { json, etag };
+      // A server that refuses the very ETag that it names would do so for ever.
+      if (now?.etag === undefined || now.etag !== edit.etag) return met(now);
     }
     if (isCode(404, "RecordNotFound") && edit.kind !== "add") return met(undefined);
     // The ID of an `add` is taken. If it was made for the `add`, an earlier attempt is stored.
