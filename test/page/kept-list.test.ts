@@ -94,6 +94,24 @@ test("if a device that keeps edits refuses more, the page says so, and those tha
   await eventually(async () => expect(await storedNames()).toEqual(["Kept"]));
 });
 
+test("if the browser clears its data while the page is open, edits that wait are kept again, and sent", async () => {
+  await pages.start();
+  await pages.create(named(ids.one, "One"));
+  const page = await pages.openPage();
+  await page.untilKept("One");
+  await page.block(...api);
+  await page.add("Two");
+  await page.untilText("1 edit waiting for the service");
+  await page.view.cdp("Storage.clearDataForOrigin", { origin: pages.program.origin, storageTypes: "indexeddb" });
+  await page.add("Three");
+  await page.untilText("2 edits waiting for the service");
+  await page.reload();
+  await page.untilText("2 edits waiting for the service");
+  await page.block();
+  await page.tryNow();
+  await eventually(async () => expect(await storedNames()).toEqual(["One", "Two", "Three"]));
+});
+
 /** Ends the process that draws a page, as a browser that has run out of memory does. */
 async function kill(page: PageDriver): Promise<void> {
   // A page that has crashed answers no more.

@@ -15,6 +15,7 @@ type ObjectStore = Record<"get" | "put" | "delete", (...values: readonly string[
 
 interface Database {
   onversionchange: () => void;
+  onclose: () => void;
   close(): void;
   createObjectStore(name: string): void;
   transaction(
@@ -29,9 +30,12 @@ const storeName = "values";
 /** Nothing is opened before the first value is read or written. */
 export function indexedDbStorage(databaseName = "todoitems"): OfflineStorage {
   let opening: Promise<Database> | undefined;
+  const openAgain = () => {
+    opening = undefined;
+  };
   const run = async (method: keyof ObjectStore, ...values: readonly string[]) => {
-    opening ??= openDatabase(databaseName).catch((error: unknown) => {
-      opening = undefined;
+    opening ??= openDatabase(databaseName, openAgain).catch((error: unknown) => {
+      openAgain();
       throw error;
     });
     const transaction = (await opening).transaction(storeName, "readwrite", { durability: "strict" });
@@ -49,7 +53,8 @@ export function indexedDbStorage(databaseName = "todoitems"): OfflineStorage {
   };
 }
 
-function openDatabase(name: string): Promise<Database> {
+/** `onLost` is called if the browser itself ends the connection, because its data is cleared or its database has failed. */
+function openDatabase(name: string, onLost: () => void): Promise<Database> {
   return new Promise((resolve, reject) => {
     const { indexedDB } = globalThis as unknown as { indexedDB: { open(name: string, version: 1): DatabaseRequest } };
     const request = indexedDB.open(name, 1);
@@ -58,6 +63,7 @@ function openDatabase(name: string): Promise<Database> {
       const database = request.result as Database;
       // Somebody deletes the database, and waits until nobody uses it. Later calls of this storage are refused.
       database.onversionchange = () => database.close();
+      database.onclose = onLost;
       resolve(database);
     };
     request.onerror = () => reject(request.error);
