@@ -120,6 +120,20 @@ test("who stays signed in in this tab sees the kept list after a reload, without
   await other.untilNames("Secret", "Unsent");
 });
 
+test("if the browser cannot open its databases, who stays signed in sees the list after a reload", async () => {
+  await pages.start("--auth", "all", "--users", await pages.users("ann"));
+  const page = await pages.openPage();
+  await page.signIn("ann", { stays: true });
+  await page.add("One");
+  await page.untilKept("One");
+  await page.prepare(`const fail = () => { throw new DOMException("no", "UnknownError"); };
+    Object.assign(IDBFactory.prototype, { open: fail, databases: async () => fail() });
+    addEventListener("unhandledrejection", ({ reason }) => { globalThis.unhandled = String(reason); });`);
+  await page.reload();
+  await page.untilNames("One");
+  expect(await page.evaluate<string>("String(globalThis.unhandled)")).toBe("undefined");
+});
+
 test("without the tick, a reload signs out, and unsent edits wait until the same user has signed in again", async () => {
   await pages.start("--auth", "all", "--users", await pages.users("ann"));
   const page = await pages.openPage();

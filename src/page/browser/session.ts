@@ -45,10 +45,13 @@ export class Session {
     this.#shown = this.#openList();
   }
 
-  /** Somebody may have signed out in another tab while this one was asleep: then what was kept for them is gone. */
+  /**
+   * Somebody may have signed out in another tab while this one was asleep: then what was kept for them is gone. If the
+   * browser cannot say, the page is shown all the same.
+   */
   async start(): Promise<void> {
     const { storage } = this.#shown;
-    if (this.#credentials && storage && !(await storage.exists())) await this.#leave();
+    if (this.#credentials && storage && !(await storage.exists().catch(() => true))) await this.#leave();
     else this.#onChange();
     await this.#sendAll();
   }
@@ -56,7 +59,7 @@ export class Session {
   /** Opens all lists of which the device keeps edits, so that these are sent without a visit to each list. */
   async #sendAll(): Promise<void> {
     const shown = this.#shown;
-    const pages = (await shown.storage?.lists("outbox")) ?? [];
+    const pages = (await shown.storage?.lists("outbox").catch(() => [])) ?? [];
     // Somebody else may have signed in meanwhile.
     if (shown === this.#shown)
       for (const page of pages) void this.#openList(listAt(page, this.settings.root)).list.ready;
@@ -91,7 +94,7 @@ export class Session {
 
   /** The names of the lists that can be shown without the service. */
   async keptNames(): Promise<string[]> {
-    const pages = (await this.#shown.storage?.lists("copy")) ?? [];
+    const pages = (await this.#shown.storage?.lists("copy").catch(() => [])) ?? [];
     return pages.map((page) => listAt(page, this.settings.root).name);
   }
 
