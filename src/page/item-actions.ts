@@ -96,6 +96,7 @@ export class ItemActions {
 
   async remove(...items: readonly OfflineItem<string>[]): Promise<void> {
     const again = items.length > 1 ? (rest: readonly OfflineItem<string>[]) => void this.remove(...rest) : undefined;
+    for (const { id } of items) this.#ticked.delete(id);
     const removed = [...(await this.#all(items, "Deleted", ({ id }) => this.#list.remove(id), again)).keys()];
     // Undo brings back everything that was deleted since the message appeared.
     if (removed.length > 0) this.notify((shown) => this.#removal([...(shown?.removed ?? []), ...removed]));

@@ -110,6 +110,25 @@ test("a tick keeps the kind of the done mark and every other character, and can 
   await eventually(async () => expect(await service.list()).toBe(`[${json(0)}]`));
 });
 
+test("an item that was ticked, deleted and brought back without a connection is not lost if the service refuses it", async () => {
+  const { service, network, list, actions, listed, untilShown, notice } = await open();
+  await service.create(named(ids.one, "One"));
+  await untilShown("One");
+  network.state = "down";
+  network.breakFeeds();
+  await actions.setDone(listed("One"), true);
+  await actions.remove(listed("One"));
+  notice()?.action?.run();
+  await untilShown("One");
+  const { fetch } = network.service;
+  network.service.fetch = (method, path, init) =>
+    method === "POST" ? Promise.resolve(new Response(null, { status: 413 })) : fetch.call(service, method, path, init);
+  network.state = "up";
+  await list.retry();
+  await eventually(() => expect(list.getSnapshot().pending.map(({ state }) => state)).toEqual(["refused"]));
+  await untilShown("One");
+});
+
 test("the undo key takes back the last action only, and the message of an earlier one still can", async () => {
   const { service, actions, listed, untilShown, notice } = await open();
   for (const json of [named(ids.one, "One"), named(ids.two, "Two")]) await service.create(json);
