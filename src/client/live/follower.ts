@@ -58,9 +58,10 @@ export class Follower<Item> {
     this.known = undefined;
   }
 
-  /** How long the change feed has been silent. */
+  /** How long the change feed has been silent. If the clock was set back, nobody knows, so for ever. */
   get silentMs(): number {
-    return Date.now() - this.#heardAtMs;
+    const silentMs = Date.now() - this.#heardAtMs;
+    return silentMs < 0 ? Number.POSITIVE_INFINITY : silentMs;
   }
 
   /**
