@@ -29,9 +29,12 @@ export function withoutCoding(text: string): string {
   return text.replace(codingSuffix, "$1");
 }
 
-/** Whether the tag in the response to a write says that a read-only instance has not stored it. */
+/**
+ * Whether the tag in the response to a write says that a read-only instance has not stored it. A proxy may have
+ * compressed the item in the response.
+ */
 export function isNotKept(tag: string | null | undefined): boolean {
-  return tag?.endsWith('-not-kept"') ?? false;
+  return withoutCoding(tag ?? "").endsWith('-not-kept"');
 }
 
 /** The state that a token or an entity tag names. Undefined for any other text. */

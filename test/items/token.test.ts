@@ -49,11 +49,13 @@ describe("a version token", () => {
   test("of a state that was not stored cannot be read", () => {
     expect(parseToken(`"${formatToken(state)}-not-kept"`)).toBeUndefined();
     expect(parseToken(`"${formatToken(state, "camel")}-not-kept"`)).toBeUndefined();
-    expect([`"${formatToken(state)}-not-kept"`, `"${formatToken(state)}"`, null].map(isNotKept)).toEqual([
-      true,
+    expect([`"${formatToken(state)}"`, `"${formatToken(state)}-gzip"`, null].map(isNotKept)).toEqual([
+      false,
       false,
       false,
     ]);
+    for (const suffix of ["", "-gzip", "--gzip", ";gzip", "-br"])
+      expect(isNotKept(`W/"${formatToken(state)}-not-kept${suffix}"`)).toBe(true);
   });
 
   test("of a compressed response is the same without the suffix, with and without quotes", () => {
