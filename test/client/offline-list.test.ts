@@ -652,6 +652,23 @@ describe("refusals", () => {
   });
 });
 
+test("a 401 to what was sent before retry() does not make the edits wait again", async () => {
+  const { service, network, list } = await open();
+  const { promise: late, resolve: answer } = Promise.withResolvers<Response>();
+  let posts = 0;
+  const fetch = (url: string, init: RequestInit) =>
+    init.method === "POST" && ++posts === 1 ? late : network.fetch(url, init);
+  const made = list({}, { fetch });
+  await follow(made);
+  await made.add({ Name: "One" });
+  await eventually(() => expect(posts).toBe(1));
+  await made.retry();
+  await untilKind(made, "live");
+  answer(new Response(null, { status: 401 }));
+  await isSent(made);
+  expect(await service.list()).toContain('"Name":"One"');
+});
+
 describe("another store", () => {
   test("edits for another store wait until sendAnyway() or discard()", async () => {
     const { network, list } = await open();

@@ -31,6 +31,8 @@ export class EditSender {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   needsCredentials = false;
+  /** False if the request that is under way was sent before the last `retry`, and so perhaps before a sign-in. */
+  #isCurrent = false;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -80,6 +82,7 @@ export class EditSender {
   /** Waits no longer, for example because there are new credentials. */
   retry(): void {
     this.needsCredentials = false;
+    this.#isCurrent = false;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
@@ -120,6 +123,7 @@ export class EditSender {
     if (!edit?.sent) return;
     // While the device noted that, the connection may have been lost, and another store may answer now.
     if (follower.connected !== connected) return this.#replace(edit, { ...edit, sent: wasSent });
+    this.#isCurrent = true;
     try {
       await this.#request(edit, wasSent, isOurs);
     } catch (error) {
@@ -157,7 +161,7 @@ export class EditSender {
     // The ID of an `add` is taken. If it was made for the `add`, an earlier attempt is stored.
     if (isCode(409, "TodoItemIDInUse") && edit.kind === "add") return met(await this.#fetch(edit.id));
     if (hasStatus(error, 401)) {
-      this.needsCredentials = true;
+      this.needsCredentials = this.#isCurrent;
       return this.#replace(edit, { ...edit, sent: wasSent });
     }
     // A redirect comes from a network that wants a sign-in first.
