@@ -39,6 +39,8 @@ export class Requester<Item> {
   feedFailures = 0;
   /** How many change feeds in a row were asked for without a sign of life. */
   silentFeeds = 0;
+  /** How many change feeds in a row broke off without a sign of life. */
+  brokenFeeds = 0;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {
     const root = serviceRoot(baseUrl);

@@ -1203,6 +1203,27 @@ test("behind a proxy that refuses the change feed, edits are sent and the list i
   }
 });
 
+test("if the browser blocks the change feed, or it breaks off at once, edits are sent and the list is polled", async () => {
+  const broken = () =>
+    new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError("reset")) }), {
+      headers: { "Content-Type": "text/event-stream" },
+    });
+  for (const refuse of [() => Promise.reject(new TypeError("Failed to fetch")), async () => broken()]) {
+    const { service, network, list } = await open();
+    let isBlocked = true;
+    const fetch = (url: string, init: RequestInit) =>
+      url.includes("/changes/events") && isBlocked ? refuse() : network.fetch(url, init);
+    const made = list({ pollMs: 10 }, { fetch });
+    await made.add({ Name: "One" });
+    await isSent(made);
+    expect(await service.list()).toContain('"Name":"One"');
+    await follow(made);
+    expect(kind(made)).toBe("polling");
+    isBlocked = false;
+    await untilKind(made, "live");
+  }
+});
+
 test("if a server does not say what the item is now, it is fetched before the edit is compared with it", async () => {
   const { service, network, list } = await open();
   await service.create(item(ids.one, '"Name":"One"'));

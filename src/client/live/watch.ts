@@ -84,6 +84,8 @@ const feedSilenceMsMax = 60_000;
 const feedFailuresMax = 3;
 /** How many feeds in a row may end without a sign of life before the document of changes is polled instead. */
 const silentFeedsMax = 2;
+/** How many feeds in a row may break off without a sign of life before the document is polled between the attempts. */
+const brokenFeedsMax = 2;
 
 export async function* watch<Item>(
   requester: Requester<Item>,
@@ -258,9 +260,11 @@ export class Source {
         yield event;
       }
     } catch (error) {
-      // A connection that breaks says nothing about feeds.
       if (isSilent && (isTodoError(error, "TimeoutError") || isTodoError(error, "HttpError")))
         this.#requester.silentFeeds++;
+      // A connection that breaks says nothing about feeds. But a browser may block the address of the feed alone.
+      const isBroken = isSilent && isTodoError(error, "NetworkError");
+      if (isBroken && ++this.#requester.brokenFeeds > brokenFeedsMax) return;
       throw error;
     }
   }
@@ -268,6 +272,7 @@ export class Source {
   async *#events(reply: Reply): AsyncGenerator<FollowEvent, never> {
     for await (const event of reply.events()) {
       this.#requester.silentFeeds = 0;
+      this.#requester.brokenFeeds = 0;
       const [type, id, data = ""] = ["event", "id", "data"].map((name) => event.get(name));
       if (type === "resync") {
         // The next connection begins with the whole list. The pause before it keeps the client from reading the list
