@@ -112,6 +112,28 @@ test("if the browser clears its data while the page is open, edits that wait are
   await eventually(async () => expect(await storedNames()).toEqual(["One", "Two", "Three"]));
 });
 
+test("a sign-out in another tab, just when the page looks for kept lists, leaves a database that works the next time", async () => {
+  await pages.start();
+  const page = await pages.openPage();
+  await page.prepare(`const { databases } = IDBFactory.prototype;
+    IDBFactory.prototype.databases = async () => {
+      const found = await databases.call(indexedDB);
+      if (!sessionStorage.isDeleted && found.length > 0) {
+        sessionStorage.isDeleted = true;
+        await new Promise((resolve) => { indexedDB.deleteDatabase(found[0].name).onsuccess = resolve; });
+      }
+      return found;
+    };`);
+  await page.reload();
+  await page.until("sessionStorage.isDeleted");
+  await page.untilText("Live");
+  await page.reload();
+  await page.untilText("Live");
+  await page.block(...api);
+  await page.add("One");
+  await page.untilText("1 edit waiting for the service");
+});
+
 /** Ends the process that draws a page, as a browser that has run out of memory does. */
 async function kill(page: PageDriver): Promise<void> {
   // A page that has crashed answers no more.

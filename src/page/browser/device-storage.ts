@@ -49,7 +49,10 @@ export class DeviceStorage implements OfflineStorage {
   /** The lists of which the items, or unsent edits, are kept here, by the addresses of their pages. */
   async lists(kept: "copy" | "outbox"): Promise<string[]> {
     if (!(await this.exists())) return [];
-    const database = await done(indexedDB.open(this.#name));
+    const opening = indexedDB.open(this.#name);
+    // Another tab has just deleted it. Made here, it would have no store, and nothing could ever be kept in it.
+    opening.onupgradeneeded = () => opening.transaction?.abort();
+    const database = await done(opening);
     const stores = [...database.objectStoreNames];
     const keys = await Promise.all(
       stores.map((name) => done(database.transaction(name).objectStore(name).getAllKeys())),
