@@ -1241,6 +1241,28 @@ test("if a server does not say what the item is now, it is fetched before the ed
   expect(await service.list()).toBe(`[${item(ids.one, '"Name":"Uno","Notes":"of somebody else"')}]`);
 });
 
+test("behind a proxy that drops the ETag of what it compresses, nobody's change is overwritten", async () => {
+  const { service, network, list } = await open();
+  await service.create(item(ids.one, '"Name":"One"'));
+  const write = (rest: string) => service.send("PUT", "/api/todoitems/", item(ids.one, rest));
+  const matches: (string | null)[] = [];
+  const fetch = async (url: string, init: RequestInit) => {
+    if (init.method === "PUT") {
+      matches.push(new Headers(init.headers).get("If-Match"));
+      await write(matches.length === 1 ? '"Name":"One","Notes":"x"' : '"Name":"of somebody else","Notes":"x"');
+    }
+    const { body, status, headers } = await network.fetch(url, init);
+    if (status === 412) headers.delete("ETag");
+    return new Response(body, { status, headers });
+  };
+  const made = list({}, { fetch });
+  await follow(made);
+  await made.change(ids.one, rename("Uno"));
+  await eventually(() => expect(pending(made).map(({ state }) => state)).toEqual(["conflict"]));
+  expect(matches).not.toContain(null);
+  expect(await service.list()).toContain('"Name":"of somebody else"');
+});
+
 test("a server that refuses the very ETag that it names is not asked again and again, and other edits are sent", async () => {
   const { service, network, list } = await open();
   await service.create(item(ids.one, '"Name":"One"'));

@@ -154,6 +154,11 @@ export class EditSender {
     if (isTodoError(error, "PreconditionFailedError")) {
       const { currentText: json, currentEtag: etag } = error;
       const now = json === undefined ? await this.#fetch(edit.id) : { json, etag };
+      // A proxy has dropped the ETag. The next document of changes has it, and the edit is compared with that.
+      if (isOurs && now && now.etag === undefined) {
+        await this.#replace(edit, { ...edit, etag: undefined, sent: wasSent });
+        throw error;
+      }
       // A server that refuses the very ETag that it names would do so for ever.
       if (now?.etag === undefined || now.etag !== edit.etag) return met(now);
     }
