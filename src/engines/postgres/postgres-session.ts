@@ -45,6 +45,8 @@ export const timeoutsMs = {
 // - lock_timeout, idle_in_transaction_session_timeout: every commit locks the clock, a single row. No instance waits
 //   forever for this lock, and an instance that hangs while it holds the lock loses it.
 // - synchronous_commit: an answered commit must be durable, even if that is not the database's default.
+// - default_transaction_isolation: what waits for a lock must then see what was committed meanwhile, such as the voiding
+//   of its batch. At another level, it sees the state from before it waited.
 const prepareSession = `
   SET enable_seqscan = off;
   SET jit = off;
@@ -52,6 +54,7 @@ const prepareSession = `
   SET max_parallel_workers_per_gather = 0;
   SET lock_timeout = '5s';
   SET idle_in_transaction_session_timeout = '10s';
+  SET default_transaction_isolation = 'read committed';
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
   SELECT pg_is_in_recovery() AS standby
 `;

@@ -248,6 +248,7 @@ describe("starting on PostgreSQL", () => {
   for (const [setting, theirs, ours] of [
     ["synchronous_commit", "off", "on"],
     ["jit", "on", "off"],
+    ["default_transaction_isolation", "'repeatable read'", "read committed"],
   ] as const)
     test(`commits run with ${setting} ${ours}, even if the database's default is ${theirs}`, async () => {
       const { database } = parsePostgresUrl(store.url);
