@@ -94,7 +94,10 @@ export class ListDocument {
     if (item.fresh !== undefined) chunk.freshCount--;
     this.#count--;
     this.#resize(chunk, -item.byteLength);
-    if (chunk.items.length > 0) return;
+    if (chunk.items.length > 0) {
+      if (isWasteful(chunk)) encode(chunk);
+      return;
+    }
     this.#chunks.splice(this.#chunks.indexOf(chunk), 1);
     chunk.piece.block.isInUse = false;
   }
@@ -159,7 +162,7 @@ export class ListDocument {
     const grown = Buffer.byteLength(json) - item.byteLength;
     item.byteLength += grown;
     this.#resize(chunk, grown);
-    if (chunk.freshCount >= freshMax) encode(chunk);
+    if (chunk.freshCount >= freshMax || isWasteful(chunk)) encode(chunk);
   }
 
   #resize(chunk: Chunk, grown: number): void {
@@ -168,6 +171,14 @@ export class ListDocument {
     this.#itemBytes += grown;
     this.#pieces = undefined;
   }
+}
+
+/**
+ * True if less than half of a chunk's bytes can still belong to its items. Without this, bytes of items that are gone would
+ * stay in memory until somebody asks for the list.
+ */
+function isWasteful({ piece, byteLength }: Chunk): boolean {
+  return piece.bytes.length > 2 * byteLength;
 }
 
 /** Brings a chunk's bytes up to date with its items. Neighbouring items that are unchanged are copied in one go. */

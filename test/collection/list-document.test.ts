@@ -123,6 +123,25 @@ test("few items have a text of their own: the others are in the bytes of their c
   expect(own()).toBe(0);
 });
 
+test("items that were deleted, or are shorter than before, take no memory, even if nobody asks for the list", () => {
+  for (const shrink of ["remove", "replace"] as const) {
+    const document = new ListDocument();
+    const [kept, others]: [ListedItem[], ListedItem[]] = [[], []];
+    for (let position = 1; position <= 3_000; position++) {
+      const item = document.insert(position, position, jsonOf(1_000));
+      (position % 60 === 0 ? kept : others).push(item);
+    }
+    for (const item of others) {
+      if (shrink === "remove") document.remove(item);
+      else document.replace(item, 4_000, "{}");
+    }
+    const pieces = new Set(kept.map(({ chunk }) => chunk.piece));
+    const held = Array.from(pieces, ({ bytes }) => bytes.length).reduce((sum, length) => sum + length, 0);
+    expect(held).toBeLessThanOrEqual(2 * document.byteLength);
+    expect(kept.filter((item) => document.json(item) !== jsonOf(1_000))).toEqual([]);
+  }
+});
+
 test("if nothing has changed, the next list is the same bytes and not a copy", () => {
   const document = new ListDocument();
   const item = document.insert(1, 1, "{}");
