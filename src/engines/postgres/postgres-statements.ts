@@ -268,7 +268,12 @@ export async function readRows(sql: Sql, after: ListedRow | undefined, limit: nu
 
 /** The server sends a tombstone as a line without a JSON field. */
 function changeOf([version, position, id = "", json]: readonly string[]): Change {
-  return { version: Number(version), position: Number(position), id, json: json ?? null };
+  return { version: Number(version), position: Number(position), id: ownText(id), json: json ?? null };
+}
+
+/** A copy of a part of a line. The part itself would keep the whole line in memory for as long as it is used. */
+function ownText(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 /**

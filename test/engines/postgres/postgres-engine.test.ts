@@ -11,7 +11,7 @@ import {
   StoreError,
   type StoreState,
 } from "../../../src/collection/engine.ts";
-import type { Limits } from "../../../src/collection/limits.ts";
+import { type Limits, realLimits } from "../../../src/collection/limits.ts";
 import { rootList } from "../../../src/collection/list-key.ts";
 import { TodoStore } from "../../../src/collection/todo-store.ts";
 import { parsePostgresUrl } from "../../../src/engines/postgres/postgres-address.ts";
@@ -339,6 +339,23 @@ describe("queries to PostgreSQL", () => {
     }
     writing = false;
     await writer;
+  });
+
+  test("what is remembered of a change does not keep its item in memory", async () => {
+    await open();
+    await store.run(
+      `INSERT INTO todoitems.item SELECT 0, n, n, n, 'an ID with ' || n, repeat('x', 1000000) FROM generate_series(1, 100) AS n`,
+    );
+    const engine = await open(store.url, false, { ...realLimits, rowsInPage: 5 });
+    const ids: string[] = [];
+    const residentBefore = process.memoryUsage().rss;
+    for await (const { rows } of pagesOf(rootList, (...args) => engine.load(...args)))
+      ids.push(...rows.map(({ id }) => id));
+    await eventually(() => {
+      Bun.gc(true);
+      expect(process.memoryUsage().rss - residentBefore).toBeLessThan(50_000_000);
+    });
+    expect(ids).toHaveLength(100);
   });
 
   test("a short list is read in one round trip, on a connection that is kept", async () => {
