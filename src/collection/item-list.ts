@@ -16,6 +16,8 @@ export interface CurrentItem {
 export class ItemList {
   readonly #fieldNames: FieldNames;
   readonly #items = new Map<string, ListedItem>();
+  /** The stored bytes of the items that are sent with another number of bytes. */
+  readonly #storedBytes = new WeakMap<ListedItem, number>();
   readonly #document: ListDocument;
 
   constructor(fieldNames: FieldNames, limits = realLimits) {
@@ -47,6 +49,11 @@ export class ItemList {
     return this.#document.json(item);
   }
 
+  /** How many bytes the JSON of an item of this list has in the store. */
+  storedBytes(item: ListedItem): number {
+    return this.#storedBytes.get(item) ?? item.byteLength;
+  }
+
   read(id: string): CurrentItem | undefined {
     const item = this.#items.get(idKey(id));
     return item && { version: item.version, json: this.#document.json(item) };
@@ -70,13 +77,25 @@ export class ItemList {
     // first, so there is none to look up.
     const item = version === position ? undefined : this.#items.get(id);
     if (item?.position !== position) {
-      if (json !== null) this.#items.set(id, this.#document.insert(position, version, this.render(json)));
+      if (json === null) return;
+      const created = this.#document.insert(position, version, this.render(json));
+      this.#items.set(id, created);
+      this.#noteStored(created, json);
     } else if (json === null) {
       this.#items.delete(id);
       this.#document.remove(item);
     } else {
       this.#document.replace(item, version, this.render(json));
+      this.#noteStored(item, json);
     }
+  }
+
+  /** Other names can have other bytes: `"\u004eame"` is sent as `"name"`. */
+  #noteStored(item: ListedItem, json: string): void {
+    if (this.#fieldNames === "as-sent") return;
+    const bytes = Buffer.byteLength(json);
+    if (bytes === item.byteLength) this.#storedBytes.delete(item);
+    else this.#storedBytes.set(item, bytes);
   }
 
   /** Call this when the list is dropped from memory. */

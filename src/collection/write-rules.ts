@@ -30,7 +30,7 @@ export type WriteOutcome =
 export type DecidedOutcome = WriteOutcome & { readonly epoch: string };
 
 /** The part of a list that the rules read. */
-type DecidableList = Pick<ItemList, "count" | "find" | "json" | "render">;
+type DecidableList = Pick<ItemList, "count" | "find" | "json" | "render" | "storedBytes">;
 
 /** A list that a write is about. */
 export interface WriteTarget {
@@ -187,8 +187,9 @@ class ListPlan {
     }
     const listed = list.find(id);
     if (!listed) return undefined;
-    const { position, version, byteLength } = listed;
-    return { position, version, replaces: version, size: byteLength + 1, json: () => list.json(listed) };
+    const { position, version } = listed;
+    const size = list.storedBytes(listed) + 1;
+    return { position, version, replaces: version, size, json: () => list.json(listed) };
   }
 
   #take(change: PlannedChange): void {

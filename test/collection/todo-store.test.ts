@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Batch, type StoredLists, StoreError } from "../../src/collection/engine.ts";
-import { listEpoch, listKey } from "../../src/collection/list-key.ts";
+import { listBytes, listEpoch, listKey } from "../../src/collection/list-key.ts";
 import { type StoreOptions, TodoStore } from "../../src/collection/todo-store.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { liveItems } from "../engines/latest-changes.ts";
@@ -11,6 +11,7 @@ import { listText } from "./list-text.ts";
 import { RemoteEngine, SharedMemory } from "./remote-engine.ts";
 
 const create = (id: string, json = item(id)) => ({ kind: "create", item: { id, json } }) as const;
+const update = { kind: "update", condition: undefined } as const;
 const remove = (id: string) => ({ kind: "delete", id, condition: undefined }) as const;
 
 /** The list as it is sent. */
@@ -64,6 +65,24 @@ describe("lists", () => {
     const outcomes = await Promise.all(["a", "b", "c"].map((key) => store.list(key).write(create(ids.one))));
     expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "store-full", "store-full"]);
     expect(commits).toBe(1);
+  });
+
+  test("have the bytes that are stored, also if names with other bytes are sent", async () => {
+    const store = await TodoStore.open(new MemoryEngine(), { fieldNames: "camel", userBytesMax: 1_000 });
+    const list = store.list("\nann");
+    // An escaped name is sent shorter, and the first letter of the other has three bytes in lower case.
+    const texts = [item(ids.one, '"\\u004eame":1'), item(ids.one, '"\u023aname":1'), item(ids.one)];
+    for (const [index, json] of texts.entries()) {
+      await list.write(index === 0 ? create(ids.one, json) : { ...create(ids.one, json), ...update });
+      expect(store.state.byteCount).toBe(listBytes(list.key) + Buffer.byteLength(json) + 1);
+    }
+    for (const json of texts) {
+      await list.write(remove(ids.one));
+      expect(store.state.byteCount).toBe(listBytes(list.key));
+      await list.write(create(ids.one, json));
+    }
+    await list.write(remove(ids.one));
+    expect(store.room.ofOwner(list.key)).toBe(1_000);
   });
 
   test("that have items are named, sorted, with the root list as the empty name", async () => {
