@@ -62,8 +62,8 @@ export const listBreaks: readonly Break[] = [
   {
     name: "pages of a list are put together although a tombstone between them was dropped",
     file: "src/engines/postgres/postgres-engine.ts",
-    text: " && pruned <= Math.max(previous.prunedThrough, after)",
-    replacement: "",
+    text: "const fits = isComplete && (",
+    replacement: "const fits = (",
     tests: [{ file: "test/engines/postgres/postgres-engine.test.ts", title: "do not fit together" }],
   },
   {

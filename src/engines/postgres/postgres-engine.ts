@@ -48,6 +48,8 @@ export class PostgresEngine implements Engine {
   readonly #limits: Limits;
   readonly #known: KnownHistory;
   readonly #commits: CommitContext;
+  /** The clock at which the first page of a list was read, for each of its pages. */
+  readonly #begunAt = new WeakMap<ListPage, number>();
   /**
    * `#asked` is the latest `hasNews` query that was sent. `#toAsk` is the next one, which is sent once `#asked` is
    * answered.
@@ -145,20 +147,26 @@ export class PostgresEngine implements Engine {
 
   /**
    * Pages are in order of version, so whatever others commit meanwhile is on a later page. But tombstones may have been
-   * dropped that were never read, of items that were; and the store may have been replaced.
+   * dropped that were never read, of items that were; and the store may have been replaced. Items that were deleted before
+   * the first page was read are on no page. So it does not matter if only tombstones of that time were dropped: otherwise
+   * a long list from which others keep deleting would be read again and again.
    */
   async load(list: ListKey, previous?: ListPage): Promise<ListPage> {
     const { rowsInPage } = this.#limits;
     const after = previous?.rows.at(-1)?.version ?? 0;
     const { points } = this.#known;
     const page = await this.#loader.read((sql, onFirst) => readList(sql, list, after, rowsInPage, { points, onFirst }));
-    const { epoch, continues, pruned, rows } = page;
+    const { epoch, clock, continues, prunedThrough, pruned, rows } = page;
     if (continues) this.#known.note(page);
-    const fits = !previous || (previous.storeEpoch === epoch && pruned <= Math.max(previous.prunedThrough, after));
+    const begunAt = (previous && this.#begunAt.get(previous)) ?? clock;
+    const isComplete = !previous || pruned <= Math.max(previous.prunedThrough, after) || prunedThrough <= begunAt;
+    const fits = isComplete && (!previous || previous.storeEpoch === epoch);
     // If the history was cut, the caller must ask for the state before it can use the list. Every other epoch makes it
     // do so.
     const storeEpoch = continues && fits ? epoch : nowhere.epoch;
-    return { storeEpoch, prunedThrough: pruned, rows, isLast: rows.length < rowsInPage };
+    const found = { storeEpoch, prunedThrough: pruned, rows, isLast: rows.length < rowsInPage };
+    this.#begunAt.set(found, begunAt);
+    return found;
   }
 
   async names(owner: string): Promise<ListNames> {

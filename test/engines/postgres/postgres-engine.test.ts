@@ -415,15 +415,24 @@ describe("queries to PostgreSQL", () => {
   });
 
   test("pages of a list do not fit together if a tombstone between them was dropped, or the store was replaced", async () => {
-    for (const change of ["UPDATE todoitems.list SET pruned = 2000", "UPDATE todoitems.store SET epoch = 'another'"]) {
+    const dropped = (version: number) =>
+      `UPDATE todoitems.list SET pruned = 2000; UPDATE todoitems.store SET pruned_through = ${version}`;
+    for (const [change, fits] of [
+      // The store was at version 5000 when the first page was read. What was deleted before is on no page.
+      [dropped(5_000), true],
+      [dropped(5_001), false],
+      ["UPDATE todoitems.store SET epoch = 'another'", false],
+    ] as const) {
       const engine = await open();
+      await store.run("UPDATE todoitems.store SET version = 5000, pruned_through = 0");
       const { epoch } = await engine.state();
       await store.run(`DELETE FROM todoitems.item; UPDATE todoitems.list SET pruned = 500; ${manyRows(2_500)}`);
       const first = await engine.load(rootList);
       const second = await engine.load(rootList, first);
       expect([first.storeEpoch, second.storeEpoch]).toEqual([epoch, epoch]);
-      await store.run(change);
-      expect((await engine.load(rootList, first)).storeEpoch).toBe("");
+      await store.run(`UPDATE todoitems.store SET version = 6000; ${change}`);
+      expect((await engine.load(rootList, first)).storeEpoch).toBe(fits ? epoch : "");
+      if (fits) expect((await engine.load(rootList, second)).storeEpoch).toBe(epoch);
     }
   });
 
