@@ -9,6 +9,7 @@ export const smallLimits: Limits = {
   tombstonesMax: 3,
   prunedAtOnce: 2,
   rowsInPage: 3,
+  bytesInPage: 150,
   listRowsKept: 3,
   changesRemembered: 5,
   changesForgottenAtOnce: 2,

@@ -16,6 +16,11 @@ export interface Limits {
    * are not faster.
    */
   readonly rowsInPage: number;
+  /**
+   * And no more of them once they have about this many bytes of items. While a page is read, others wait: with SQLite, all
+   * that is committed, and with PostgreSQL, all who load a list.
+   */
+  readonly bytesInPage: number;
   /** A SQLite store keeps the rows of about this many lists in memory. When there are more, it forgets all of them. */
   readonly listRowsKept: number;
   /** At least this many changes are remembered. A reader that missed more has to fetch the whole list. */
@@ -45,6 +50,7 @@ export const realLimits: Limits = {
   tombstonesMax: 10_000,
   prunedAtOnce: 1_000,
   rowsInPage: 1_000,
+  bytesInPage: 1024 ** 2,
   listRowsKept: 10_000,
   changesRemembered: 50_000,
   changesForgottenAtOnce: 10_000,

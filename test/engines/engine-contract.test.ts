@@ -1,10 +1,18 @@
 // Tests the contract of src/collection/engine.ts on every engine.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Change, Engine, PlannedChange, StoreState, Version } from "../../src/collection/engine.ts";
+import {
+  type Change,
+  type Engine,
+  type PlannedChange,
+  pagesOf,
+  type StoreState,
+  type Version,
+} from "../../src/collection/engine.ts";
+import { rootList } from "../../src/collection/list-key.ts";
 import { batchOf, stateAfter } from "./batch-of.ts";
 import { engineKinds, type TestStore } from "./engine-kinds.ts";
-import { latest, liveItems, readWhole, stored } from "./latest-changes.ts";
+import { latest, latestOf, liveItems, readWhole, stored } from "./latest-changes.ts";
 
 const created = (version: Version, json = `{"n":${version}}`): PlannedChange => ({
   version,
@@ -174,6 +182,23 @@ for (const kind of engineKinds) {
         state = stateAfter(state, changes);
       }
       expect(await readWhole(engine, "long", deleteMany)).toMatchObject({ version: 11 });
+    });
+
+    test("reads few long items at a time, and all of them in the end", async () => {
+      const lengths = [100, 1_000, 1_000, 20, 20, 20, 20, 149, 10, 1_000];
+      const rows = lengths.map((length, index) => created(index + 1, `"${"é".repeat(length)}"`));
+      for (const row of rows) await commit(row);
+      await commit(deleted(11, rows[3] as PlannedChange));
+      const pages: (readonly Change[])[] = [];
+      for await (const page of pagesOf(rootList, (...args) => engine.load(...args))) pages.push(page.rows);
+      expect(latestOf(pages.flat()).filter(({ json }) => json !== null)).toEqual(
+        rows.filter(({ version }) => version !== 4).map(stored),
+      );
+      // A page may end with an item of any length.
+      const bytesBeforeLast = (page: readonly Change[]) =>
+        page.slice(0, -1).reduce((sum, { json }) => sum + (json?.length ?? 0), 0);
+      for (const page of pages) expect(bytesBeforeLast(page)).toBeLessThan(kind.limits.bytesInPage);
+      expect(pages.length).toBeGreaterThanOrEqual(kind.durable ? 4 : 1);
     });
 
     test("stores strings exactly as they are", async () => {

@@ -15,7 +15,7 @@ export function latest(news: News | undefined, list: ListKey = rootList): Change
   return latestOf(news?.lists.find((other) => other.list === list)?.changes ?? []);
 }
 
-function latestOf(changes: readonly Change[]): Change[] {
+export function latestOf(changes: readonly Change[]): Change[] {
   const found = new Map<Version, Change>();
   for (const change of changes) {
     found.delete(change.position);

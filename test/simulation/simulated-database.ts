@@ -278,11 +278,11 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
     },
   ],
   [
-    String.raw`( select concat_ws(E'\t', todoitems.moment(?), pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) and number > ? order by number limit ? )`,
-    (state, [known, owner, name, , , after, limit]) => {
+    String.raw`( select concat_ws(E'\t', todoitems.moment(?), pruned) as line from todoitems.store left join todoitems.list on owner = ? and name = ? ) union all ( select concat_ws(E'\t', number, position, id, json) from ( select number, position, id, json, sum(octet_length(json)) over (order by number rows unbounded preceding) from todoitems.item where list = (select key from todoitems.list where owner = ? and name = ?) and number > ? order by number limit ? ) as page where coalesce(sum, 0) - coalesce(octet_length(json), 0) < ? order by number )`,
+    (state, [known, owner, name, , , after, limit, bytesMax]) => {
       const list = findList(state, owner, name);
       const line = [moment(state, known), ...(list ? [list.pruned] : [])].join("\t");
-      return [{ line }, ...(list ? page(state, list.key, Number(after), limit) : [])];
+      return [{ line }, ...(list ? page(state, list.key, Number(after), limit, Number(bytesMax)) : [])];
     },
   ],
   [
@@ -296,10 +296,17 @@ const queries: ReadonlyMap<string, Query> = new Map<string, Query>([
   ],
 ]);
 
-function page({ rows }: StoreState, key: number, after: number, limit: unknown): readonly object[] {
+function page({ rows }: StoreState, key: number, after: number, limit: unknown, bytesMax: number): readonly object[] {
+  let bytesBefore = 0;
+  const fits = ({ json }: { readonly json: string | null }) => {
+    const itFits = bytesBefore < bytesMax;
+    bytesBefore += Buffer.byteLength(json ?? "");
+    return itFits;
+  };
   return rows
     .filter(({ list, version }) => list === key && version > after)
     .slice(0, Number(limit))
+    .filter(fits)
     .map((row) => ({ line: lineOf(row) }));
 }
 

@@ -152,11 +152,12 @@ export class PostgresEngine implements Engine {
    * a long list from which others keep deleting would be read again and again.
    */
   async load(list: ListKey, previous?: ListPage): Promise<ListPage> {
-    const { rowsInPage } = this.#limits;
     const after = previous?.rows.at(-1)?.version ?? 0;
     const { points } = this.#known;
-    const page = await this.#loader.read((sql, onFirst) => readList(sql, list, after, rowsInPage, { points, onFirst }));
-    const { epoch, clock, continues, prunedThrough, pruned, rows } = page;
+    const page = await this.#loader.read((sql, onFirst) =>
+      readList(sql, list, after, this.#limits, { points, onFirst }),
+    );
+    const { epoch, clock, continues, prunedThrough, pruned, rows, isLast } = page;
     if (continues) this.#known.note(page);
     const begunAt = (previous && this.#begunAt.get(previous)) ?? clock;
     const isComplete = !previous || pruned <= Math.max(previous.prunedThrough, after) || prunedThrough <= begunAt;
@@ -164,7 +165,7 @@ export class PostgresEngine implements Engine {
     // If the history was cut, the caller must ask for the state before it can use the list. Every other epoch makes it
     // do so.
     const storeEpoch = continues && fits ? epoch : nowhere.epoch;
-    const found = { storeEpoch, prunedThrough: pruned, rows, isLast: rows.length < rowsInPage };
+    const found = { storeEpoch, prunedThrough: pruned, rows, isLast };
     this.#begunAt.set(found, begunAt);
     return found;
   }

@@ -57,6 +57,7 @@ export interface ClockAndChanges extends Moment {
 interface ListRows extends Moment {
   readonly pruned: Version;
   readonly rows: readonly Change[];
+  readonly isLast: boolean;
 }
 
 /** A row, and the list that it is in. */
@@ -138,16 +139,17 @@ export async function readChanges(sql: Sql, since: Omit<Point, "batch">, questio
   return { ...moment, lists: Array.from(lists, ([list, changes]) => ({ list, changes })) };
 }
 
-/** Reads the rows of a list after a version, in order. */
+/** Reads the next rows of a list, after a version, in order. */
 export async function readList(
   sql: Sql,
   list: ListKey,
   after: Version,
-  limit: number,
+  { rowsInPage, bytesInPage }: Limits,
   question: Question,
 ): Promise<ListRows> {
   const { name, owner } = partsOf(list);
   const rows: Change[] = [];
+  // The length of a long text is known without reading the text.
   const query = sql<{ line: string }[]>`
     (
       select concat_ws(E'\t', todoitems.moment(${clocksOf(question)}), pruned) as line
@@ -155,13 +157,20 @@ export async function readList(
     )
     union all
     (
-      select concat_ws(E'\t', number, position, id, json) from todoitems.item
-      where list = (select key from todoitems.list where owner = ${owner} and name = ${name})
-        and number > ${after}
-      order by number limit ${limit}
+      select concat_ws(E'\t', number, position, id, json) from (
+        select number, position, id, json, sum(octet_length(json)) over (order by number rows unbounded preceding)
+        from todoitems.item
+        where list = (select key from todoitems.list where owner = ${owner} and name = ${name})
+          and number > ${after}
+        order by number limit ${rowsInPage}
+      ) as page
+      where coalesce(sum, 0) - coalesce(octet_length(json), 0) < ${bytesInPage}
+      order by number
     )`;
   const { moment, rest } = await readLines(query, question, (line) => rows.push(changeOf(line.split("\t"))));
-  return { ...moment, pruned: Number(rest[0] ?? 0), rows };
+  const byteCount = rows.reduce((sum, { json }) => sum + Buffer.byteLength(json ?? ""), 0);
+  const isLast = rows.length < rowsInPage && byteCount < bytesInPage;
+  return { ...moment, pruned: Number(rest[0] ?? 0), rows, isLast };
 }
 
 /** Reads the names of the lists of an owner that have items. */

@@ -49,9 +49,9 @@ export function prepareStatements(database: Database) {
         ON CONFLICT (key) DO UPDATE SET has_items = excluded.has_items, pruned = excluded.pruned,
           checksum = excluded.checksum`,
     ),
-    selectAfter: database.query<ChangeColumns, [number, Version, number]>(
+    selectAfter: database.query<ChangeColumns, [number, Version]>(
       `SELECT ${changeColumns} FROM change
-        WHERE place > (?1 << 32 | ?2) AND place <= (?1 << 32 | 0xffffffff) ORDER BY place LIMIT ?3`,
+        WHERE place > (?1 << 32 | ?2) AND place <= (?1 << 32 | 0xffffffff) ORDER BY place`,
     ),
     selectEvery: database.query<ChangeColumns, []>(`SELECT ${changeColumns} FROM change ORDER BY place`),
     selectSums: database.query<{ rowCount: number; checksumSum: number }, []>(

@@ -4,7 +4,7 @@
 // Why: docs/decisions/0080-one-owner-one-thread.md
 
 import type { Batch, Engine, ListNames, ListPage, News, StoredLists, StoreState } from "../../collection/engine.ts";
-import { realLimits } from "../../collection/limits.ts";
+import { type Limits, realLimits } from "../../collection/limits.ts";
 import type { ListKey } from "../../collection/list-key.ts";
 import { SqliteStoreError } from "./sqlite-errors.ts";
 import type { StoreReports } from "./sqlite-store.ts";
@@ -25,7 +25,7 @@ type AnswerTo<Name extends keyof ThreadRequests> = Awaited<ReturnType<ThreadRequ
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #options: SqliteEngineOptions;
-  readonly #rowsInPage: number;
+  readonly #limits: Limits;
   readonly #worker: Worker;
   /** The requests that wait for an answer, in order. */
   readonly #waiting: Waiting[] = [];
@@ -38,7 +38,7 @@ export class SqliteEngine implements Engine {
   private constructor(path: string, options: SqliteEngineOptions) {
     this.#path = path;
     this.#options = options;
-    this.#rowsInPage = (options.limits ?? realLimits).rowsInPage;
+    this.#limits = options.limits ?? realLimits;
     this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url));
     this.#worker.onmessage = ({ data }: MessageEvent<string>) => this.#receive(data.charAt(0), data.slice(1));
     this.#worker.onerror = ({ message }) => this.#ended(message);
@@ -82,7 +82,8 @@ export class SqliteEngine implements Engine {
 
   /** The collection commits nothing to a list that it is loading, and nobody else does. */
   load(list: ListKey, previous?: ListPage): Promise<ListPage> {
-    return this.#ask("load", list, previous?.rows.at(-1)?.position ?? 0, this.#rowsInPage);
+    const { rowsInPage, bytesInPage } = this.#limits;
+    return this.#ask("load", list, previous?.rows.at(-1)?.position ?? 0, rowsInPage, bytesInPage);
   }
 
   names(owner: string): Promise<ListNames> {

@@ -46,7 +46,7 @@ const requests: ThreadRequests = {
     return store().rows.state();
   },
   // This also works if somebody else has touched the files, because the items are then saved. Every row is verified.
-  load: (list, after, rowsInPage) => store().rows.load(list, after, rowsInPage),
+  load: (...args) => store().rows.load(...args),
   names: (owner) => store().rows.names(owner),
   bytesOf: (owner) => store().rows.bytesOf(owner),
   lists: () => store().lists(),

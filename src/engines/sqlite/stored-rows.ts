@@ -3,7 +3,7 @@
 // hundred items or a million. An update changes its row in place.
 
 import type { Database } from "bun:sqlite";
-import type { ListNames, ListPage, Plan, StoreState, Version } from "../../collection/engine.ts";
+import type { Change, ListNames, ListPage, Plan, StoreState, Version } from "../../collection/engine.ts";
 import type { Limits } from "../../collection/limits.ts";
 import { describedList, type ListKey, listKey, partsOf, rootList } from "../../collection/list-key.ts";
 import type { ListedChange } from "../snapshot.ts";
@@ -162,16 +162,21 @@ export class StoredRows {
    * the disk has lost a page or has an old state of it. If the store has more than one list, this is not noticed here,
    * but by `check`.
    */
-  load(list: ListKey, after: Version, rowsInPage: number): ListPage {
+  load(list: ListKey, after: Version, rowsInPage: number, bytesInPage: number): ListPage {
     const { epoch: storeEpoch } = this.readStore();
     const stored = this.#findList(list);
     if (!stored) return { storeEpoch, prunedThrough: 0, rows: [], isLast: true };
-    const rows = this.#statements.selectAfter.all(stored.key, after, rowsInPage).map((row) => {
+    const rows: Change[] = [];
+    let bytes = 0;
+    let isLast = true;
+    for (const row of this.#statements.selectAfter.iterate(stored.key, after)) {
+      isLast = rows.length < rowsInPage && bytes < bytesInPage;
+      if (!isLast) break;
       this.#verify(row, list);
       const { version, position, id, json } = row;
-      return { version, position, id, json };
-    });
-    const isLast = rows.length < rowsInPage;
+      rows.push({ version, position, id, json });
+      bytes += json?.length ?? 0;
+    }
     if (isLast && this.#statements.selectLastKey.get()?.key === 0) this.#checkSums();
     return { storeEpoch, prunedThrough: stored.prunedThrough, rows, isLast };
   }

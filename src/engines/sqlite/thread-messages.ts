@@ -31,7 +31,7 @@ export interface ThreadRequests {
   /** First makes sure that a commit of unknown outcome is never replayed. */
   state(): StoreState;
   /** Reads the rows after a position. */
-  load(list: ListKey, after: Version, rowsInPage: number): ListPage;
+  load(list: ListKey, after: Version, rowsInPage: number, bytesInPage: number): ListPage;
   names(owner: string): ListNames;
   bytesOf(owner: string): number;
   lists(): StoredLists;

@@ -73,9 +73,9 @@ test("room for the index of three long logs is taken at the start, or a full dis
 });
 
 test("a commit while the store is being read is not taken for damage", () => {
-  expect(store.rows.load("", 0, 3).rows).toHaveLength(1);
+  expect(store.rows.load("", 0, 3, 100).rows).toHaveLength(1);
   commitRows(store, [{ ...createdItem(1, '{"n":"changed"}'), version: 2, replaces: 1 }]);
-  expect(store.rows.load("", 1, 3).rows).toEqual([]);
+  expect(store.rows.load("", 1, 3, 100).rows).toEqual([]);
 });
 
 test("a checkpoint that fails half-way is not taken for another program's write", async () => {
