@@ -202,14 +202,19 @@ export class ChangeFeed {
     this.#polling = true;
     try {
       await this.#store.refresh();
-      for (const feed of this.#feeds.values()) await feed.catchUp();
+      // A list that cannot be read must not keep the changes of others from their readers.
+      for (const feed of this.#feeds.values()) await feed.catchUp().catch(passOverStoreError);
     } catch (error) {
-      // The store has already reported the error. Readers wait until it is available again.
-      if (!(error instanceof StoreError)) throw error;
+      passOverStoreError(error);
     } finally {
       this.#polling = false;
     }
   }
+}
+
+/** The store has already reported the error. Readers wait until it is available again. */
+function passOverStoreError(error: unknown): void {
+  if (!(error instanceof StoreError)) throw error;
 }
 
 function acceptsOnlyJson(request: HttpRequest): boolean {

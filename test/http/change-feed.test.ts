@@ -5,17 +5,20 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { StoreError } from "../../src/collection/engine.ts";
 import { realLimits } from "../../src/collection/limits.ts";
+import { TodoStore } from "../../src/collection/todo-store.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { Access } from "../../src/http/access.ts";
 import { BasicAuth } from "../../src/http/basic-auth.ts";
 import type { AllowedOrigins } from "../../src/http/cors.ts";
 import { listen } from "../../src/wire/listen.ts";
 import { isStream } from "../../src/wire/message.ts";
+import { RemoteEngine } from "../collection/remote-engine.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
 import { Program, runProgram } from "../program.ts";
 import { describeOnEveryEngine, expectProblem, ids, item, Service } from "../service.ts";
+import { turns } from "../turns.ts";
 import { FeedReader } from "./feed-reader.ts";
 import { listenOptions } from "./listen-options.ts";
 
@@ -498,4 +501,27 @@ describe("the change feed on sockets and across processes", () => {
     await program.stop();
     folder.dispose();
   });
+});
+
+test("a list that cannot be read does not keep the changes of others from their readers", async () => {
+  const engine = new RemoteEngine();
+  const service = await Service.on(engine, { lists: "many", listMemoryMax: 1 });
+  const other = await TodoStore.open(engine.store);
+  const readers: FeedReader[] = [];
+  for (const name of ["broken", "work"]) {
+    await other.list(name).write({ kind: "create", item: { id: ids.one, json: item(ids.one) } });
+    readers.push(new FeedReader(await service.fetch("GET", `/lists/${name}/changes`)));
+  }
+  for (const reader of readers) expect((await reader.next())?.event).toBe("ready");
+  // Now neither list is in memory.
+  await service.fetch("GET", "/api/todoitems");
+  await turns(5);
+  const load = engine.load.bind(engine);
+  engine.load = (list) => (list === "broken" ? Promise.reject(new StoreError("damaged")) : load(list));
+  for (const name of ["broken", "work"])
+    await other.list(name).write({ kind: "create", item: { id: ids.two, json: item(ids.two) } });
+  engine.hasNewsResult = Promise.resolve(true);
+  expect((await readers[1]?.next())?.data).toContain(ids.two);
+  for (const reader of readers) await reader.close();
+  await service.store.close();
 });
