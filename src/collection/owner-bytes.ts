@@ -23,15 +23,15 @@ interface Sum {
 export class OwnerBytes {
   readonly #bytesOf: Engine["bytesOf"];
   readonly #max: number;
-  readonly #writtenTo: () => ReadonlySet<ListKey>;
+  readonly #isCommitting: (owner: string) => boolean;
   readonly #sums = new Map<string, Sum>();
   readonly #summing = new Map<string, { readonly sum: Sum; readonly done: Promise<void> }>();
 
-  /** `writtenTo` has the lists to which a write waits, or is being committed. */
-  constructor(bytesOf: Engine["bytesOf"], max: number | undefined, writtenTo: () => ReadonlySet<ListKey>) {
+  /** `isCommitting` tells whether a commit to a list of this owner is under way. */
+  constructor(bytesOf: Engine["bytesOf"], max: number | undefined, isCommitting: (owner: string) => boolean) {
     this.#bytesOf = bytesOf;
     this.#max = max ?? Number.POSITIVE_INFINITY;
-    this.#writtenTo = writtenTo;
+    this.#isCommitting = isCommitting;
   }
 
   /** Call this before each write, and await the result, if there is one. */
@@ -83,7 +83,7 @@ export class OwnerBytes {
   async #sum(owner: string, sum: Sum): Promise<void> {
     sum.bytes += await this.#bytesOf(owner);
     // The sum may have what a commit under way stores, which is noted later once more.
-    if ([...this.#writtenTo()].some((list) => partsOf(list).owner === owner)) sum.isStale = true;
+    if (this.#isCommitting(owner)) sum.isStale = true;
     this.#keep(owner, sum);
   }
 

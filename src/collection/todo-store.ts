@@ -76,8 +76,7 @@ export class TodoStore implements ListHost, FollowedStore {
     this.readOnly = options.readOnly ?? false;
     this.limits = limits;
     this.#bytesMax = options.storeBytesMax ?? Number.POSITIVE_INFINITY;
-    const writtenTo = () => this.#queue.targets;
-    this.lists = new ListsInMemory(options.listMemoryMax, writtenTo);
+    this.lists = new ListsInMemory(options.listMemoryMax, () => this.#queue.targets);
     this.#fieldNames = fieldNames;
     this.#onStoreError = onStoreError;
     this.#engine = engine;
@@ -85,7 +84,7 @@ export class TodoStore implements ListHost, FollowedStore {
     this.#freshness = new Freshness(engine, this, { onStoreError, onStoreBack });
     this.#names = new NamesInUse((owner) => this.#freshness.reporting(() => engine.names(owner)));
     const bytesOf = (owner: string) => this.#freshness.reporting(() => engine.bytesOf(owner));
-    this.#ownerBytes = new OwnerBytes(bytesOf, options.userBytesMax, writtenTo);
+    this.#ownerBytes = new OwnerBytes(bytesOf, options.userBytesMax, (owner) => this.#queue.isCommitting(owner));
     this.#queue = new WriteQueue({
       max: writeQueueMax,
       limits,

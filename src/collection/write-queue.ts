@@ -4,7 +4,7 @@
 
 import { StoreError, WriteError } from "./engine.ts";
 import { type Limits, realLimits } from "./limits.ts";
-import type { ListKey } from "./list-key.ts";
+import { type ListKey, listKey } from "./list-key.ts";
 import type { AddressedWrite, DecidedOutcome } from "./write-rules.ts";
 
 export interface WriteQueueOptions {
@@ -61,6 +61,12 @@ export class WriteQueue {
   /** The lists that a write waits for, or is being committed to. */
   get targets(): ReadonlySet<ListKey> {
     return new Set([...this.#underWay, ...this.#queue].map(({ queued }) => queued.target.key));
+  }
+
+  /** Whether the commit that is under way is one to a list of this owner, who is not nobody. */
+  isCommitting(owner: string): boolean {
+    const end = listKey("", owner);
+    return this.#underWay.some(({ queued }) => queued.target.key.endsWith(end));
   }
 
   /** Resolves once the write is stored, or once it is clear that it changes nothing. Rejects with a `WriteError`. */

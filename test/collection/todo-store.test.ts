@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Batch, type StoredLists, StoreError } from "../../src/collection/engine.ts";
 import { listBytes, listEpoch, listKey } from "../../src/collection/list-key.ts";
 import { type StoreOptions, TodoStore } from "../../src/collection/todo-store.ts";
+import { WriteQueue } from "../../src/collection/write-queue.ts";
 import { MemoryEngine } from "../../src/engines/memory-engine.ts";
 import { liveItems } from "../engines/latest-changes.ts";
 import { ids, item } from "../service.ts";
@@ -83,6 +84,30 @@ describe("lists", () => {
     }
     await list.write(remove(ids.one));
     expect(store.room.ofOwner(list.key)).toBe(1_000);
+  });
+
+  test("of many users who write at once are summed without a look at all waiting writes for each sum", async () => {
+    const engine = new RemoteEngine();
+    // Each sum arrives when all writes have begun.
+    engine.bytesOf = async () => {
+      await turns(2);
+      return 0;
+    };
+    const store = await TodoStore.open(engine, { userBytesMax: 1_000, listMemoryMax: 1e9 });
+    const targets = Object.getOwnPropertyDescriptor(WriteQueue.prototype, "targets");
+    let looks = 0;
+    Object.defineProperty(WriteQueue.prototype, "targets", {
+      ...targets,
+      get() {
+        looks++;
+        return targets?.get?.call(this);
+      },
+    });
+    const owners = Array.from({ length: 100 }, (_, index) => listKey("", `user ${index}`));
+    const outcomes = await Promise.all(owners.map((key) => store.list(key).write(create(ids.one))));
+    Object.defineProperty(WriteQueue.prototype, "targets", targets ?? {});
+    expect(outcomes.every(({ kind }) => kind === "done")).toBe(true);
+    expect(looks).toBeLessThan(50);
   });
 
   test("that have items are named, sorted, with the root list as the empty name", async () => {
