@@ -82,6 +82,8 @@ export class ListFeed {
 
   #feedAll(isReplaced: boolean): void {
     this.#needsItems = false;
+    // A store that is only read can be replaced by one with the same epoch. Then a portion may be of the lost history.
+    if (isReplaced) this.#portion = undefined;
     for (const reader of this.readers) {
       if (isReplaced && reader.reached) reader.reached = unknownState;
       if (reader.hungry) this.feed(reader);

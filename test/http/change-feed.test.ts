@@ -12,7 +12,7 @@ import { BasicAuth } from "../../src/http/basic-auth.ts";
 import type { AllowedOrigins } from "../../src/http/cors.ts";
 import { listen } from "../../src/wire/listen.ts";
 import { isStream } from "../../src/wire/message.ts";
-import { RemoteEngine } from "../collection/remote-engine.ts";
+import { RemoteEngine, SharedMemory } from "../collection/remote-engine.ts";
 import { checkedFetch } from "../description/checked-answer.ts";
 import { engineKinds, temporaryFolder } from "../engines/engine-kinds.ts";
 import { eventually } from "../eventually.ts";
@@ -524,4 +524,37 @@ test("a list that cannot be read does not keep the changes of others from their 
   expect((await readers[1]?.next())?.data).toContain(ids.two);
   for (const reader of readers) await reader.close();
   await service.store.close();
+});
+
+test("an event of a history that was replaced is not sent again, although the new one has the same epoch", async () => {
+  const engine = new RemoteEngine();
+  const service = await Service.on(engine, { readOnly: true });
+  const history = async (...names: string[]) => {
+    const store = new SharedMemory();
+    const writer = await TodoStore.open(store);
+    for (const [index, name] of names.entries()) {
+      const kind = index === 0 ? "create" : "update";
+      const write = { kind, item: { id: ids.one, json: item(ids.one, name) }, condition: undefined } as const;
+      await writer.list("").write(write);
+    }
+    return store;
+  };
+  const { epoch } = service.collection;
+  const show = async (store: SharedMemory) => {
+    engine.store = store;
+    service.store.restart({ ...(await store.state()), epoch });
+    engine.load = async (list) => ({ ...(await store.load(list)), storeEpoch: epoch });
+    await service.list();
+  };
+  const take = async (store: SharedMemory) => {
+    const { rows } = await store.load("");
+    service.store.take({ state: { ...(await store.state()), epoch }, lists: [{ list: "", changes: rows }] });
+  };
+  for (const name of ['"Name":"lost"', '"Name":"new"']) {
+    await show(await history('"Name":"old"'));
+    const feed = await openFeed(service, { since: `${epoch}-1` });
+    expect((await feed.next())?.event).toBe("ready");
+    await take(await history('"Name":"old"', name));
+    expect((await feed.next())?.data).toContain(name);
+  }
 });
