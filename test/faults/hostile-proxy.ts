@@ -1,6 +1,6 @@
 // Offline lists and the real service, with a proxy between them that loses requests and responses, delays them, cuts
-// feeds, stores writes twice, sends half of a response, and answers with other people's pages. Each device writes fields
-// and items of its own, so its last edits are known, and the service must have exactly them in the end.
+// feeds, stores writes twice, sends half of a response, changes ETags, and answers with other people's pages. Each device
+// writes fields and items of its own, so its last edits are known, and the service must have exactly them in the end.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,9 +16,18 @@ const stepsAtOnce = 2_500;
 const sharedItems = 5;
 const ownItemsMax = 10;
 
+/** What proxies that compress a response make of its ETag. They do that also when all else is well. */
+const tagged: readonly ((tag: string) => string | undefined)[] = [
+  (tag) => tag,
+  (tag) => `W/${tag}`,
+  (tag) => tag.replace(/"$/, '-gzip"'),
+  () => undefined,
+];
+
 /** While `isCalm` returns true, the proxy only passes on. */
 async function startProxy(target: string, random: Random, tally: Tally, isCalm: () => boolean) {
   const faults = ["lost", "unanswered", "half", "twice", "page", "slow"];
+  const retag = random.pick(tagged);
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "GET", url = "/", headers } = request;
     const pieces = await Array.fromAsync(request as AsyncIterable<Uint8Array>);
@@ -36,10 +45,9 @@ async function startProxy(target: string, random: Random, tally: Tally, isCalm: 
     if (fault === "twice") await (await send()).arrayBuffer();
     const answer = await send();
     if (fault === "unanswered") return response.destroy();
-    for (const name of ["content-type", "etag"]) {
-      const value = answer.headers.get(name);
-      if (value !== null) response.setHeader(name, value);
-    }
+    const tag = answer.headers.get("etag");
+    const headersNow = { "Content-Type": answer.headers.get("content-type"), ETag: tag && retag(tag) };
+    for (const [name, value] of Object.entries(headersNow)) if (value) response.setHeader(name, value);
     response.writeHead(answer.status).flushHeaders();
     for await (const piece of answer.body ?? []) {
       response.write(fault === "half" ? piece.subarray(0, piece.length / 2) : piece);
