@@ -33,13 +33,13 @@ export class Requester<Item> {
   readonly options: Options<Item>;
   readonly listUrl: string;
   readonly feedUrl: string;
-  /** True once the list is known, so that a strange answer comes from somebody else. */
+  /** True once the list has arrived. Strange answers are taken for those of somebody else from then on. */
   hasAnswered = false;
   /** How often in a row the change feed was missing, although the list was there. */
   feedFailures = 0;
-  /** How many change feeds in a row were asked for without a sign of life. */
+  /** How many change feeds in a row were refused, or silent for too long, before their first event. */
   silentFeeds = 0;
-  /** How many change feeds in a row broke off without a sign of life. */
+  /** How many change feeds in a row broke off before their first event. */
   brokenFeeds = 0;
 
   constructor(baseUrl: string | URL, options: TodoClientOptions<Item>) {
@@ -191,7 +191,7 @@ export class Requester<Item> {
 
   /**
    * The app's function may need the network, for example for a new token, or a person who signs in. If it fails, it may
-   * succeed later, and if it never returns, nothing else may wait for it for ever.
+   * succeed later. If it never returns, the edits behind it must not wait for ever.
    */
   async #authorization({ signal, ...request }: RequestParts): Promise<string | undefined> {
     const { credentials, token, timeoutMs } = this.options;

@@ -16,7 +16,7 @@ export interface CurrentItem {
 export class ItemList {
   readonly #fieldNames: FieldNames;
   readonly #items = new Map<string, ListedItem>();
-  /** The stored bytes of the items that are sent with another number of bytes. */
+  /** For items that take another number of bytes when they are sent: how many they take in the store. */
   readonly #storedBytes = new WeakMap<ListedItem, number>();
   readonly #document: ListDocument;
 

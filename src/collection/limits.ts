@@ -17,8 +17,8 @@ export interface Limits {
    */
   readonly rowsInPage: number;
   /**
-   * And no more of them once they have about this many bytes of items. While a page is read, others wait: with SQLite, all
-   * that is committed, and with PostgreSQL, all who load a list.
+   * A page ends earlier if its items have about this many bytes. While a page is read, others wait: with SQLite, all who
+   * write, and with PostgreSQL, all who load a list.
    */
   readonly bytesInPage: number;
   /** A SQLite store keeps the rows of about this many lists in memory. When there are more, it forgets all of them. */

@@ -63,7 +63,7 @@ export class WriteQueue {
     return new Set([...this.#underWay, ...this.#queue].map(({ queued }) => queued.target.key));
   }
 
-  /** Whether the commit that is under way is one to a list of this owner, who is not nobody. */
+  /** Whether a commit to a list of this owner is under way. The owner must have a name. */
   isCommitting(owner: string): boolean {
     const end = listKey("", owner);
     return this.#underWay.some(({ queued }) => queued.target.key.endsWith(end));

@@ -58,7 +58,7 @@ export class Follower<Item> {
     this.known = undefined;
   }
 
-  /** How long the change feed has been silent. If the clock was set back, nobody knows, so for ever. */
+  /** How long the change feed has been silent. If the clock was set back, nobody can tell, so it counts as for ever. */
   get silentMs(): number {
     const silentMs = Date.now() - this.#heardAtMs;
     return silentMs < 0 ? Number.POSITIVE_INFINITY : silentMs;

@@ -82,9 +82,9 @@ type FollowEvent = ListChange | WatchState;
 const feedSilenceMsMax = 60_000;
 /** How often the feed of our service may be missing before it counts as blocked, and the list is polled. */
 const feedFailuresMax = 3;
-/** How many feeds in a row may end without a sign of life before the document of changes is polled instead. */
+/** After this many feeds in a row without an event, the document of changes is polled instead. */
 const silentFeedsMax = 2;
-/** How many feeds in a row may break off without a sign of life before the document is polled between the attempts. */
+/** If more feeds than this break off in a row without an event, the document is polled between the attempts. */
 const brokenFeedsMax = 2;
 
 export async function* watch<Item>(
@@ -214,8 +214,8 @@ export class Source {
 
   /**
    * Whether somebody else has answered for a service that is known: a network that wants a sign-in first, or a proxy
-   * while the service is replaced. Every error of our service has a code. Of those without one from another server,
-   * nobody can tell.
+   * while the service is replaced. Every error of our service has a code. If other
+   * servers send errors without one, nobody can tell whose they are.
    */
   #isOther(error: unknown): error is TodoClientError {
     if (!this.#requester.hasAnswered || hasStatus(error, 401)) return false;

@@ -2,9 +2,9 @@
 // a small file beside the store records what the store's own header must say.
 //
 // A mark is two numbers in the header of the store's file. The stamp is random: a service gives the store a new one when
-// it opens it, and with each checkpoint, because only a checkpoint writes into the file. A copy from before has the old
-// stamp. The cookie counts changes of the schema: `VACUUM INTO` and SQLite's backup functions copy the stamp, but
-// not the cookie.
+// it opens it, and with each checkpoint, because nothing else writes into the file. A copy from before has the old
+// stamp. The cookie counts changes of the schema: `VACUUM INTO` and SQLite's backup functions copy the stamp, but not
+// the cookie.
 //
 // | the file                 | its log            | the record         |                                             |
 // |--------------------------|--------------------|--------------------|---------------------------------------------|
